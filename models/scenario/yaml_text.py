@@ -1,0 +1,104 @@
+"""Reads untrusted YAML: bounded, no aliases, no duplicate keys, and the line of every key.
+
+Aliases are refused because a few of them expand to gigabytes; scenario files have no use for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from models.scenario.faults import Fault, InputError
+
+TEXT_BYTES_MAX = 1_000_000
+DEPTH_MAX = 12
+NODES_MAX = 50_000
+
+
+def mapping_with_lines(text: str | bytes, file: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """The top-level mapping of `text` and the 1-based line of each dotted key.
+
+    Raises InputError for text that is too large, not UTF-8, not YAML, not a mapping, or uses aliases or
+    duplicate keys.
+
+    >>> mapping_with_lines("a:\\n  b: 1\\n", "x.yaml")
+    ({'a': {'b': 1}}, {'a': 1, 'a.b': 2})
+    """
+    size = len(text)
+    if size > TEXT_BYTES_MAX:
+        raise InputError([Fault(file, "", f"{size} bytes", f"too large; at most {TEXT_BYTES_MAX} bytes")])
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError([Fault(file, "", "", f"is not UTF-8 text (byte {error.start})")]) from error
+    try:
+        events = 0
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            events += 1
+            if isinstance(event, yaml.AliasEvent):
+                line = event.start_mark.line + 1
+                raise InputError([Fault(file, "", "*" + str(event.anchor), "YAML aliases are not allowed", line)])
+            if events > NODES_MAX:
+                raise InputError([Fault(file, "", "", f"has more than {NODES_MAX} entries")])
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        line = mark.line + 1 if mark is not None else None
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise InputError([Fault(file, "", "", f"is not valid YAML: {problem}", line)]) from error
+    except RecursionError as error:
+        raise InputError([Fault(file, "", "", f"is nested deeper than {DEPTH_MAX} levels")]) from error
+    if not isinstance(node, yaml.MappingNode):
+        raise InputError([Fault(file, "", "", "must be a mapping of keys to values (see scenarios/)", 1)])
+    lines: dict[str, int] = {}
+    faults: list[Fault] = []
+    value = _value(node, "", file, lines, faults, 0)
+    if faults:
+        raise InputError(faults)
+    return value, lines
+
+
+def _value(
+    node: yaml.Node, path: str, file: str, lines: dict[str, int], faults: list[Fault], depth: int
+) -> Any:
+    line = node.start_mark.line + 1
+    if depth > DEPTH_MAX:
+        faults.append(Fault(file, path, "", f"is nested deeper than {DEPTH_MAX} levels", line))
+        return None
+    if isinstance(node, yaml.MappingNode):
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = str(key_node.value)
+            name = f"{path}.{key}" if path else key
+            if key in result:
+                faults.append(Fault(file, name, "", "is given twice", key_node.start_mark.line + 1))
+                continue
+            lines[name] = key_node.start_mark.line + 1
+            result[key] = _value(value_node, name, file, lines, faults, depth + 1)
+        return result
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, f"{path}.{i}", file, lines, faults, depth + 1) for i, item in enumerate(node.value)]
+    constructor = yaml.SafeLoader("")
+    try:
+        value = constructor.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+    except (yaml.YAMLError, ValueError) as error:
+        faults.append(Fault(file, path, str(node.value)[:60], f"cannot be read: {str(error).splitlines()[0]}", line))
+        return None
+    finally:
+        constructor.dispose()  # type: ignore[no-untyped-call]
+    if isinstance(value, str):
+        return _number_with_exponent(value)
+    return value if value is None or isinstance(value, bool | int | float) else str(node.value)
+
+
+def _number_with_exponent(value: str) -> Any:
+    """YAML 1.1 reads 15e12 as text; people mean the number."""
+    head = value.lstrip("+-")
+    if head[:1].isdigit() and "e" in head.lower() and all(c in "0123456789.eE+-" for c in value):
+        try:
+            return float(value)
+        except ValueError:
+            return value
+    return value

@@ -1,0 +1,77 @@
+"""A candidate's compute network on a given cluster: sizes, node shape, placement, failures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.catalog.gpus import GpuModel, gpus
+from models.scenario.schema import CableM, Cluster, Failures, Placement, Scenario, Topology
+from models.topology.size import NetworkSize, network_size
+
+
+@dataclass(frozen=True)
+class Network:
+    """Everything a method needs to know of the network besides the link's own figures.
+
+    Endpoint e of node v is number v * nics_per_node + e; rail j is NIC j of every node. A *domain* is one
+    scale-up (NVLink, xGMI) domain: a node of 8 GPUs, or a rack of 72.
+    """
+
+    gpus: int
+    gpu: GpuModel
+    gpus_per_node: int
+    nics_per_node: int
+    topology: Topology
+    size: NetworkSize
+    cable_m: CableM
+    placement: Placement
+    failures: Failures
+    seed: int
+
+    @property
+    def nodes(self) -> int:
+        """Servers or trays."""
+        return self.gpus // self.gpus_per_node
+
+    @property
+    def domain_gpus(self) -> int:
+        """GPUs of one scale-up domain; a node's GPUs where the node is smaller than the table's domain."""
+        if self.gpu.domain_gpus <= 8:
+            return self.gpus_per_node
+        return min(self.gpus, self.gpu.domain_gpus)
+
+    @property
+    def domain_nics(self) -> int:
+        """NICs of one scale-up domain."""
+        return self.nics_per_node * self.domain_gpus // self.gpus_per_node
+
+    @property
+    def cable_m_path(self) -> float:
+        """Cable on the longest minimal path, metres."""
+        lengths = self.cable_m
+        total = 2 * lengths.host_leaf
+        if self.size.tiers_count > 1:
+            total += 2 * lengths.leaf_spine
+        if self.size.tiers_count > 2:
+            total += 2 * lengths.spine_core
+        return total
+
+
+def network(scenario: Scenario, radix: int) -> Network:
+    """The network of a scenario built with switches of `radix` ports at the NIC's speed.
+
+    Raises CannotBuild when the switches cannot reach the size.
+    """
+    cluster: Cluster = scenario.cluster
+    return Network(
+        gpus=cluster.gpus,
+        gpu=gpus()[cluster.gpu],
+        gpus_per_node=cluster.gpus_per_node,
+        nics_per_node=cluster.nics_per_node,
+        topology=scenario.topology,
+        size=network_size(scenario.topology, cluster.nodes, cluster.nics_per_node, radix),
+        cable_m=scenario.topology.cable_m,
+        placement=scenario.placement,
+        failures=scenario.failures,
+        seed=scenario.seed,
+    )
