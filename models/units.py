@@ -47,8 +47,8 @@ def size_text(size_bytes: float) -> str:
 def duration_text(duration_s: float) -> str:
     """Duration with three significant digits in the unit that suits it.
 
-    >>> duration_text(0.0123), duration_text(14.25), duration_text(86400 * 3)
-    ('12.3 ms', '14.3 s', '3 d')
+    >>> duration_text(0.0123), duration_text(14.21), duration_text(86400 * 3)
+    ('12.3 ms', '14.2 s', '3 d')
     """
     if abs(duration_s) >= 2 * 86400:
         return f"{duration_s / 86400:.3g} d"

@@ -38,8 +38,8 @@ def mapping_with_lines(text: str | bytes, file: str) -> tuple[dict[str, Any], di
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             events += 1
             if isinstance(event, yaml.AliasEvent):
-                line = event.start_mark.line + 1
-                raise InputError([Fault(file, "", "*" + str(event.anchor), "YAML aliases are not allowed", line)])
+                at = event.start_mark.line + 1 if event.start_mark else None
+                raise InputError([Fault(file, "", f"*{event.anchor}", "YAML aliases are not allowed", at)])
             if events > NODES_MAX:
                 raise InputError([Fault(file, "", "", f"has more than {NODES_MAX} entries")])
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -82,12 +82,12 @@ def _value(
         return [_value(item, f"{path}.{i}", file, lines, faults, depth + 1) for i, item in enumerate(node.value)]
     constructor = yaml.SafeLoader("")
     try:
-        value = constructor.construct_object(node, deep=True)  # type: ignore[no-untyped-call]
+        value = constructor.construct_object(node, deep=True)
     except (yaml.YAMLError, ValueError) as error:
         faults.append(Fault(file, path, str(node.value)[:60], f"cannot be read: {str(error).splitlines()[0]}", line))
         return None
     finally:
-        constructor.dispose()  # type: ignore[no-untyped-call]
+        constructor.dispose()
     if isinstance(value, str):
         return _number_with_exponent(value)
     return value if value is None or isinstance(value, bool | int | float) else str(node.value)

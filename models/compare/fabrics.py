@@ -1,0 +1,35 @@
+"""Which module serves which fabric family and method; looked up late, so a method not asked for costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Literal
+
+from models.catalog.technology import Technology
+from models.topology.link import Link
+from models.topology.network import Network
+from models.workload.phase import Phase, PhaseTime
+
+Method = Literal["analytical", "fluid"]
+METHODS: tuple[Method, ...] = ("analytical", "fluid")
+PhaseTimeFunction = Callable[[Phase, Network, Link], PhaseTime]
+
+PACKAGES = {
+    "ib": "models.infiniband",
+    "roce": "models.rocev2",
+    "spectrum_x": "models.rocev2",
+    "tcp": "models.tcp",
+}
+
+
+def fabric_link(technology: Technology) -> Link:
+    """The link of a technology, made by its own fabric package."""
+    link: Link = import_module(PACKAGES[technology.fabric] + ".link").link(technology)
+    return link
+
+
+def phase_time_function(fabric: str, method: Method) -> PhaseTimeFunction:
+    """`phase_time` of a fabric family under a method."""
+    function: PhaseTimeFunction = import_module(f"{PACKAGES[fabric]}.{method}").phase_time
+    return function
