@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from models.evidence.records import ValidationRow, abs_error_quantiles, records, row_records, weighted_quantile
+from models.evidence.records import (
+    ValidationRow,
+    abs_error_quantiles,
+    records,
+    row_records,
+    weighted_quantile,
+)
 
 
 def _row(id: str, source: str, prediction: float | None, **changes: object) -> ValidationRow:

@@ -1,0 +1,159 @@
+"""The `fabric-compare` command. Results to stdout, progress and warnings to stderr.
+
+Exit status: 0 done, 1 a check failed, 2 bad input (one line a fault), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from models import __version__
+from models.scenario.faults import InputError
+
+OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command; returns the exit status."""
+    arguments = _parser().parse_args(argv)
+    command: Callable[[argparse.Namespace], int] = arguments.command
+    try:
+        return command(arguments)
+    except InputError as error:
+        for fault in error.faults:
+            print(f"error: {fault}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return OK
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        print(f"error: {message} (see {self.prog} --help)", file=sys.stderr)
+        raise SystemExit(BAD_INPUT)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="fabric-compare",
+        description="Which network gives most work per dollar for a GPU cluster, how sure is that, what would flip it?",
+    )
+    parser.add_argument("--version", action="version", version=f"fabric-compare {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    compare = commands.add_parser("compare", help="performance, cost and verdict of every candidate")
+    compare.add_argument("scenario")
+    compare.add_argument("--method", choices=("analytical", "fluid", "both"), default="both")
+    compare.add_argument("--format", choices=("table", "csv", "json"), default="table")
+    compare.add_argument("--prices", metavar="CSV", help="quotes that win over the catalogue")
+    compare.add_argument("--out", metavar="DIR", help="write the result tables there")
+    compare.set_defaults(command=_compare)
+
+    bom = commands.add_parser("bom", help="bill of materials, ownership and cabling")
+    bom.add_argument("scenario")
+    bom.add_argument("--candidate", metavar="NAME")
+    bom.add_argument("--prices", metavar="CSV")
+    bom.add_argument("--out", metavar="DIR")
+    bom.set_defaults(command=_bom)
+
+    validate = commands.add_parser("validate", help="error against published measurements and packet simulators")
+    validate.add_argument("--published", metavar="CSV")
+    validate.add_argument("--packet", metavar="DIR")
+    validate.add_argument("--bom", metavar="CSV")
+    validate.add_argument("--format", choices=("table", "json", "csv"), default="table")
+    validate.add_argument("--rows", action="store_true", help="every row, not only the groups")
+    validate.set_defaults(command=_validate)
+
+    schema = commands.add_parser("schema", help="JSON Schema of scenario files")
+    schema.set_defaults(command=_schema)
+    return parser
+
+
+def _schema(arguments: argparse.Namespace) -> int:
+    from models.scenario.json_schema import schema_text
+
+    sys.stdout.write(schema_text())
+    return OK
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from models.cli_text import comparison_text
+    from models.compare.comparison import compare
+    from models.compare.fabrics import METHODS
+    from models.export import csv_text, write_tables
+    from models.scenario.load import load
+
+    scenario = load(arguments.scenario)
+    methods = METHODS if arguments.method == "both" else (arguments.method,)
+    result = compare(scenario, methods, prices=arguments.prices, progress=_progress())
+    for warning in result.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if arguments.out:
+        for path in write_tables(result.tables(), arguments.out):
+            print(f"wrote {path}", file=sys.stderr)
+    if arguments.format == "csv":
+        sys.stdout.write(csv_text(result.comparison))
+    elif arguments.format == "json":
+        records = result.comparison.to_dict("records")
+        json.dump({"verdict": result.verdict.sentence, "comparison": records}, sys.stdout, indent=1, allow_nan=False)
+        sys.stdout.write("\n")
+    else:
+        print(comparison_text(result))
+    return OK
+
+
+def _bom(arguments: argparse.Namespace) -> int:
+    from models.cli_text import bill_text
+    from models.compare.costs import bill_tables
+    from models.export import write_tables
+    from models.scenario.load import load
+
+    scenario = load(arguments.scenario)
+    tables, warnings = bill_tables(
+        scenario, arguments.candidate, arguments.prices, with_cabling=arguments.out is not None
+    )
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if arguments.out:
+        for path in write_tables(tables, arguments.out):
+            print(f"wrote {path}", file=sys.stderr)
+    print(bill_text(tables))
+    return OK
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    from models.evidence.command import run
+
+    return run(
+        published=_path(arguments.published),
+        packet=_path(arguments.packet),
+        bom=_path(arguments.bom),
+        output=arguments.format,
+        rows=arguments.rows,
+    )
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
+
+
+def _progress() -> Callable[[str], None]:
+    """Says on stderr what is being done, on a terminal only, or when it is worth waiting for."""
+
+    def say(text: str) -> None:
+        if sys.stderr.isatty() or text.startswith("compiling"):
+            print(text, file=sys.stderr)
+
+    return say
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,80 @@
+"""How fast each workload runs on each candidate: the same phases, every fabric, every method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from models.catalog.parts import parts
+from models.catalog.technology import Technology
+from models.compare.fabrics import Method, fabric_link, phase_time_function
+from models.scenario.faults import Fault, InputError
+from models.scenario.load import candidate_technology
+from models.scenario.schema import Candidate, Scenario
+from models.topology.link import Link
+from models.topology.network import Network, network
+from models.topology.size import CannotBuild, radix_at
+from models.units import gbit_per_s_from_bytes_per_s
+from models.workload.phase import PhaseTime
+from models.workload.phases import phases
+from models.workload.plan import UnitTime, WorkPlan, unit_time
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A candidate put on the scenario's cluster."""
+
+    name: str
+    candidate: Candidate
+    technology: Technology
+    link: Link
+    network: Network
+
+
+@dataclass(frozen=True)
+class WorkloadTime:
+    """One workload on one candidate under one method."""
+
+    setup: Setup
+    workload: str
+    method: Method
+    plan: WorkPlan
+    times: Mapping[str, PhaseTime]
+    unit: UnitTime
+
+
+def setup(scenario: Scenario, name: str) -> Setup:
+    """The candidate `name` with its link and its network.
+
+    Raises InputError when its switches cannot build the network.
+    """
+    candidate = scenario.candidates[name]
+    technology = candidate_technology(candidate)
+    link = fabric_link(technology)
+    switch = candidate.parts.get("switch")
+    key = f"candidates.{name}.parts.switch"
+    if switch is None:
+        raise InputError([Fault(scenario.name, key, "", "is missing: the switch decides how many tiers are needed")])
+    part = parts()[switch]
+    if not part.ports or not part.speed_gbit_per_s:
+        raise InputError([Fault(scenario.name, key, switch, "this part states no ports or no port speed")])
+    try:
+        radix = radix_at(part.ports, part.speed_gbit_per_s, gbit_per_s_from_bytes_per_s(link.rate_bytes_per_s))
+        built = network(scenario, radix)
+    except CannotBuild as error:
+        raise InputError([Fault(scenario.name, key, switch, str(error))]) from error
+    return Setup(name, candidate, technology, link, built)
+
+
+def workload_time(scenario: Scenario, on: Setup, workload: str, method: Method) -> WorkloadTime:
+    """Time of one unit of work of a workload on a candidate.
+
+    Raises InputError for a workload that does not fit the cluster or that the network cannot route.
+    """
+    plan = phases(scenario.workloads[workload], scenario, workload)
+    evaluate = phase_time_function(on.technology.fabric, method)
+    try:
+        times = {phase.name: evaluate(phase, on.network, on.link) for phase in plan.phases}
+    except CannotBuild as error:
+        raise InputError([Fault(scenario.name, f"workloads.{workload}", on.name, str(error))]) from error
+    return WorkloadTime(on, workload, method, plan, times, unit_time(plan, times))

@@ -1,0 +1,153 @@
+"""Work per dollar with its band, and the probability that each candidate gives most of it.
+
+Work per dollar = weighted useful work per year, relative to the fastest candidate, over the yearly ownership
+cost of the cluster. The two methods are the ends of a range that each draw picks from, so their difference is part of
+the band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.compare.draws import DRAWS_DEFAULT, Draws, DrawSource, correlated, quantiles, share_best, triangular
+
+
+@dataclass(frozen=True)
+class TimeBand:
+    """Time of one unit of work by each method, with what part of it no network can change."""
+
+    workload: str
+    weight: float
+    fixed_s: float
+    by_method: Mapping[str, tuple[float, float, float]]  # method -> (value, low, high) of the whole
+
+
+@dataclass(frozen=True)
+class CostLine:
+    """Yearly cost that moves as one: all lines of one vendor, or one kind of running cost."""
+
+    group: str
+    low_usd: float
+    mid_usd: float
+    high_usd: float
+
+
+@dataclass(frozen=True)
+class Value:
+    """Work per dollar of one candidate; relative figures are to the best mid value."""
+
+    candidate: str
+    relative_work: float
+    yearly_usd: float
+    yearly_low_usd: float
+    yearly_high_usd: float
+    work_per_dollar: float  # relative work per million USD and year
+    low: float
+    high: float
+    relative: float
+    probability_best: float
+
+
+@dataclass(frozen=True)
+class ValueDraws:
+    """Draws behind the values, for clouds, gaps and shares."""
+
+    yearly_usd: Mapping[str, Draws]
+    relative_work: Mapping[str, Draws]
+    work_per_dollar: Mapping[str, Draws]
+
+
+def draw_names(times: Mapping[str, Sequence[TimeBand]], costs: Mapping[str, Sequence[CostLine]]) -> list[str]:
+    """Names of everything that is uncertain."""
+    names = {f"price {line.group}" for lines in costs.values() for line in lines}
+    names |= {"model error, common", "method"}
+    names |= {f"model error, {candidate}" for candidate in times}
+    return sorted(names)
+
+
+def cost_draws(lines: Sequence[CostLine], source: DrawSource) -> Draws:
+    """Yearly cost of one candidate, one value a draw."""
+    total = np.zeros(source.draws)
+    for line in lines:
+        total += triangular(source[f"price {line.group}"], line.low_usd, line.mid_usd, line.high_usd)
+    return total
+
+
+def time_draws(band: TimeBand, candidate: str, source: DrawSource) -> Draws:
+    """Time of one unit of work, one value a draw."""
+    u = correlated(source["model error, common"], source[f"model error, {candidate}"])
+    ends = [triangular(u, low, value, high) for value, low, high in band.by_method.values()]
+    if len(ends) == 1:
+        return ends[0]
+    v = source["method"]
+    return ends[0] * (1.0 - v) + ends[1] * v
+
+
+def mid_time_s(band: TimeBand) -> float:
+    """Mean of the methods' values."""
+    return float(np.mean([value for value, _, _ in band.by_method.values()]))
+
+
+def value_draws(
+    times: Mapping[str, Sequence[TimeBand]],
+    costs: Mapping[str, Sequence[CostLine]],
+    seed: int,
+    draws: int = DRAWS_DEFAULT,
+    source: DrawSource | None = None,
+) -> ValueDraws:
+    """Draws of cost, relative work and work per dollar of every candidate."""
+    source = source or DrawSource(draw_names(times, costs), draws, seed)
+    best_s = {
+        band.workload: min(mid_time_s(b) for bands in times.values() for b in bands if b.workload == band.workload)
+        for bands in times.values()
+        for band in bands
+    }
+    yearly = {name: cost_draws(lines, source) for name, lines in costs.items()}
+    work: dict[str, Draws] = {}
+    for name, bands in times.items():
+        weight = sum(band.weight for band in bands)
+        rate = sum(band.weight / weight * best_s[band.workload] / time_draws(band, name, source) for band in bands)
+        work[name] = np.asarray(rate, dtype=np.float64)
+    return ValueDraws(yearly, work, {name: work[name] / yearly[name] * 1e6 for name in work})
+
+
+def values(
+    times: Mapping[str, Sequence[TimeBand]],
+    costs: Mapping[str, Sequence[CostLine]],
+    drawn: ValueDraws,
+) -> list[Value]:
+    """Work per dollar of every candidate, best first by mid value."""
+    best_s: dict[str, float] = {}
+    for bands in times.values():
+        for band in bands:
+            best_s[band.workload] = min(best_s.get(band.workload, np.inf), mid_time_s(band))
+    mids: dict[str, tuple[float, float]] = {}
+    for name, bands in times.items():
+        weight = sum(band.weight for band in bands)
+        work = sum(band.weight / weight * best_s[band.workload] / mid_time_s(band) for band in bands)
+        mids[name] = (work, sum(line.mid_usd for line in costs[name]))
+    per_dollar = {name: work / yearly * 1e6 for name, (work, yearly) in mids.items()}
+    best = max(per_dollar.values())
+    probability = share_best(drawn.work_per_dollar)
+    result = []
+    for name in sorted(per_dollar, key=lambda n: (-per_dollar[n], n)):
+        low, _, high = quantiles(drawn.work_per_dollar[name])
+        cost_low, _, cost_high = quantiles(drawn.yearly_usd[name])
+        result.append(
+            Value(
+                candidate=name,
+                relative_work=mids[name][0],
+                yearly_usd=mids[name][1],
+                yearly_low_usd=cost_low,
+                yearly_high_usd=cost_high,
+                work_per_dollar=per_dollar[name],
+                low=low,
+                high=high,
+                relative=per_dollar[name] / best,
+                probability_best=probability[name],
+            )
+        )
+    return result

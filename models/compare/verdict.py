@@ -1,0 +1,125 @@
+"""The answer in a sentence: who gives most work per dollar, by how much, how sure; or that it cannot be said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.compare.draws import Draws, quantiles
+from models.compare.value import Value, ValueDraws
+
+SURE_PROBABILITY = 0.9
+NO_DIFFERENCE_FRACTION = 0.01  # published like-for-like pairs scatter by more than this
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far `better` is ahead of `other`, as a fraction with its 90 % band (draw by draw, so what both share cancels)."""
+
+    better: str
+    other: str
+    mid: float
+    low: float
+    high: float
+    probability_ahead: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who wins on value, time and cost; `decided` is False when the evidence does not tell them apart."""
+
+    decided: bool
+    winner: str
+    runner_up: str
+    sentence: str
+    time_sentence: str
+    cost_sentence: str
+    gap: Gap | None
+    settling_input: str
+
+
+def gap(better: str, other: str, values: Mapping[str, Draws], mids: Mapping[str, float]) -> Gap:
+    """Relative lead of one candidate over another."""
+    ratio = values[better] / values[other] - 1.0
+    low, _, high = quantiles(ratio)
+    ahead = float(np.mean(ratio > 0) + 0.5 * np.mean(ratio == 0))
+    return Gap(better, other, mids[better] / mids[other] - 1.0, low, high, ahead)
+
+
+def percent(fraction: float) -> str:
+    """A fraction in per cent with the digits that mean something.
+
+    >>> percent(0.0412), percent(-0.0003), percent(0.25)
+    ('4.1 %', '-0.03 %', '25 %')
+    """
+    size = abs(fraction) * 100
+    digits = 0 if size >= 10 else 1 if size >= 0.95 else 2
+    return f"{fraction * 100:.{digits}f} %"
+
+
+def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_input: str = "") -> Verdict:
+    """The verdict on candidates ranked by work per dollar; `work` names what is counted ("training", ...)."""
+    mids = {value.candidate: value.work_per_dollar for value in ranked}
+    fastest = max(ranked, key=lambda v: v.relative_work)
+    cheapest = min(ranked, key=lambda v: v.yearly_usd)
+    time_sentence = _time_sentence(ranked, drawn, fastest)
+    cost_sentence = _cost_sentence(ranked, drawn, cheapest)
+    first = ranked[0]
+    if len(ranked) == 1:
+        text = f"{first.candidate} is the only candidate; nothing to compare it with."
+        return Verdict(True, first.candidate, "", text, time_sentence, cost_sentence, None, "")
+    # the runner-up that matters is the one most likely to be better after all
+    lead = min(
+        (gap(first.candidate, other.candidate, drawn.work_per_dollar, mids) for other in ranked[1:]),
+        key=lambda g: (g.probability_ahead, g.mid),
+    )
+    decided = lead.low > 0 and lead.probability_ahead >= SURE_PROBABILITY
+    band = f"90 % band {percent(lead.low)} to {percent(lead.high)}"
+    if decided:
+        text = (
+            f"{first.candidate} gives {percent(lead.mid)} more {work} per dollar than {lead.other} "
+            f"({band}; best in {percent(first.probability_best)} of draws)."
+        )
+    elif lead.mid < NO_DIFFERENCE_FRACTION and max(abs(lead.low), abs(lead.high)) < 2 * NO_DIFFERENCE_FRACTION:
+        text = f"No difference that matters: {first.candidate} and {lead.other} are within {percent(lead.mid)} of each other ({band})."
+    else:
+        text = (
+            f"Too close to call: {first.candidate} is {percent(lead.mid)} ahead of {lead.other} in {work} per dollar, "
+            f"within the uncertainty ({band}; ahead in {percent(lead.probability_ahead)} of draws)."
+        )
+        if settling_input:
+            text += f" Knowing {settling_input} better would settle it."
+    return Verdict(
+        decided, first.candidate, lead.other, text, time_sentence, cost_sentence, lead, settling_input
+    )
+
+
+def _time_sentence(ranked: Sequence[Value], drawn: ValueDraws, fastest: Value) -> str:
+    others = [v for v in ranked if v is not fastest]
+    if not others:
+        return ""
+    mids = {v.candidate: v.relative_work for v in ranked}
+    gaps = [gap(fastest.candidate, v.candidate, drawn.relative_work, mids) for v in others]
+    level = [g.other for g in gaps if g.low <= 0 or g.mid < 0.005]
+    behind = [g for g in gaps if g.other not in level]
+    words = []
+    if level:
+        words.append(f"no difference in speed between {_listed([fastest.candidate, *level])} beyond the model's error")
+    for g in sorted(behind, key=lambda g: g.mid):
+        words.append(f"{fastest.candidate} is {percent(g.mid)} faster than {g.other}")
+    text = "; ".join(words)
+    return text[:1].upper() + text[1:] + "."
+
+
+def _cost_sentence(ranked: Sequence[Value], drawn: ValueDraws, cheapest: Value) -> str:
+    others = sorted((v for v in ranked if v is not cheapest), key=lambda v: v.yearly_usd)
+    if not others:
+        return ""
+    words = [f"{v.candidate} {percent(v.yearly_usd / cheapest.yearly_usd - 1)}" for v in others]
+    return f"{cheapest.candidate} is cheapest to own; per year the others cost more: {', '.join(words)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
