@@ -1,0 +1,107 @@
+"""One scenario answered: performance by both methods, cost, work per dollar, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from models.compare.costs import CandidateCost, candidate_costs, cost_rows
+from models.compare.fabrics import METHODS, Method
+from models.compare.metrics import phase_rows, time_band, workload_rows
+from models.compare.performance import WorkloadTime, setup, workload_time
+from models.compare.result import ComparisonRow, PhaseRow
+from models.compare.value import Value, ValueDraws, value_draws, values
+from models.compare.verdict import Verdict, verdict
+from models.export import frame_of
+from models.scenario.schema import Scenario
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything the answer rests on."""
+
+    scenario: Scenario
+    methods: tuple[Method, ...]
+    performance: tuple[WorkloadTime, ...]
+    costs: Mapping[str, CandidateCost]
+    comparison: pd.DataFrame  # columns of ComparisonRow
+    phases: pd.DataFrame  # columns of PhaseRow
+    bill: pd.DataFrame  # columns of the bill of materials
+    ownership: pd.DataFrame
+    values: tuple[Value, ...]  # best first
+    drawn: ValueDraws
+    verdict: Verdict
+    warnings: tuple[str, ...]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The result files by name."""
+        return {
+            "comparison": self.comparison,
+            "phases": self.phases,
+            "bill_of_materials": self.bill,
+            "ownership": self.ownership,
+        }
+
+
+def compare(
+    scenario: Scenario,
+    methods: Sequence[Method] = METHODS,
+    prices: str | None = None,
+    progress: Progress = lambda text: None,
+) -> Comparison:
+    """The scenario's candidates compared by `methods`; `prices` is a CSV of quotes that win over the catalogue.
+
+    Raises InputError for anything the scenario asks that cannot be built, routed or run.
+    """
+    setups = [setup(scenario, name) for name in scenario.candidates]
+    performance: list[WorkloadTime] = []
+    for on in setups:
+        for workload in scenario.workloads:
+            for method in methods:
+                progress(f"{on.name}: {workload}, {method}")
+                performance.append(workload_time(scenario, on, workload, method))
+    progress("bills of material")
+    costs = candidate_costs(scenario, setups, prices)
+    scored = {name: item.weight for name, item in scenario.workloads.items() if item.weight > 0}
+    if not scored:  # nothing is scored: all count alike
+        scored = dict.fromkeys(scenario.workloads, 1.0)
+    bands = {
+        on.name: [
+            time_band(workload, weight, [w for w in performance if w.setup is on and w.workload == workload])
+            for workload, weight in scored.items()
+        ]
+        for on in setups
+    }
+    lines = {name: cost.lines for name, cost in costs.items()}
+    drawn = value_draws(bands, lines, scenario.seed)
+    ranked = values(bands, lines, drawn)
+    rows: list[ComparisonRow] = []
+    for item in performance:
+        rows.extend(workload_rows(scenario, item))
+    rows.extend(cost_rows(scenario, costs, ranked))
+    phase_table: list[PhaseRow] = [row for item in performance for row in phase_rows(scenario, item)]
+    warnings = [text for cost in costs.values() for text in cost.warnings]
+    warnings += [text for item in performance for text in item.plan.warnings]
+    return Comparison(
+        scenario=scenario,
+        methods=tuple(methods),
+        performance=tuple(performance),
+        costs=costs,
+        comparison=frame_of(rows, ComparisonRow),
+        phases=frame_of(phase_table, PhaseRow),
+        bill=pd.concat([cost.bill for cost in costs.values()], ignore_index=True),
+        ownership=pd.concat([cost.ownership for cost in costs.values()], ignore_index=True),
+        values=tuple(ranked),
+        drawn=drawn,
+        verdict=verdict(ranked, drawn, _work(scenario, list(scored))),
+        warnings=tuple(dict.fromkeys(warnings)),
+    )
+
+
+def _work(scenario: Scenario, scored: list[str]) -> str:
+    kinds = {scenario.workloads[name].kind for name in scored}
+    return "training" if kinds == {"llm_training"} else "work"
