@@ -60,7 +60,7 @@ def setup(scenario: Scenario, name: str) -> Setup:
         raise InputError([Fault(scenario.name, key, switch, "this part states no ports or no port speed")])
     try:
         radix = radix_at(part.ports, part.speed_gbit_per_s, gbit_per_s_from_bytes_per_s(link.rate_bytes_per_s))
-        built = network(scenario, radix)
+        built = network(scenario, radix, candidate.topology)
     except CannotBuild as error:
         raise InputError([Fault(scenario.name, key, switch, str(error))]) from error
     return Setup(name, candidate, technology, link, built)

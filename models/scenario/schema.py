@@ -84,6 +84,7 @@ class Candidate(Strict):
     technology: str = Field(description="id of a technology preset")
     parts: dict[str, str] = Field(default_factory=dict, description="role -> part id")
     overrides: dict[str, Any] = Field(default_factory=dict, description="dotted technology key -> value")
+    topology: Topology | None = Field(None, description="another wiring than the scenario's, for this candidate only")
 
 
 class Economics(Strict):
@@ -157,3 +158,7 @@ class Scenario(Strict):
     prices: dict[str, PriceOverride] = Field(default_factory=dict, max_length=1000)
     failures: Failures = Failures()
     sweep: SweepRequest = SweepRequest()
+
+    def topology_of(self, candidate: Candidate) -> Topology:
+        """The wiring of a candidate: its own, or the scenario's."""
+        return candidate.topology or self.topology

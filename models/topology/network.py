@@ -57,20 +57,22 @@ class Network:
         return total
 
 
-def network(scenario: Scenario, radix: int) -> Network:
+def network(scenario: Scenario, radix: int, topology: Topology | None = None) -> Network:
     """The network of a scenario built with switches of `radix` ports at the NIC's speed.
 
-    Raises CannotBuild when the switches cannot reach the size.
+    `topology` is a candidate's own wiring, the scenario's where none is given. Raises CannotBuild when the
+    switches cannot reach the size.
     """
     cluster: Cluster = scenario.cluster
+    topology = topology or scenario.topology
     return Network(
         gpus=cluster.gpus,
         gpu=gpus()[cluster.gpu],
         gpus_per_node=cluster.gpus_per_node,
         nics_per_node=cluster.nics_per_node,
-        topology=scenario.topology,
-        size=network_size(scenario.topology, cluster.nodes, cluster.nics_per_node, radix),
-        cable_m=scenario.topology.cable_m,
+        topology=topology,
+        size=network_size(topology, cluster.nodes, cluster.nics_per_node, radix),
+        cable_m=topology.cable_m,
         placement=scenario.placement,
         failures=scenario.failures,
         seed=scenario.seed,
