@@ -64,7 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     bom.add_argument("--out", metavar="DIR")
     bom.set_defaults(command=_bom)
 
-    validate = commands.add_parser("validate", help="error against published measurements and packet simulators")
+    validate = commands.add_parser(
+        "validate", help="error against published measurements and packet simulators"
+    )
     validate.add_argument("--published", metavar="CSV")
     validate.add_argument("--packet", metavar="DIR")
     validate.add_argument("--bom", metavar="CSV")
@@ -103,7 +105,9 @@ def _compare(arguments: argparse.Namespace) -> int:
         sys.stdout.write(csv_text(result.comparison))
     elif arguments.format == "json":
         records = result.comparison.to_dict("records")
-        json.dump({"verdict": result.verdict.sentence, "comparison": records}, sys.stdout, indent=1, allow_nan=False)
+        json.dump(
+            {"verdict": result.verdict.sentence, "comparison": records}, sys.stdout, indent=1, allow_nan=False
+        )
         sys.stdout.write("\n")
     else:
         print(comparison_text(result))

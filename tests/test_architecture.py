@@ -12,8 +12,8 @@ FABRICS = {"infiniband", "rocev2", "tcp"}
 FOUNDATION = {"solvers", "workload", "topology", "catalog", "scenario"}
 LAYER = (
     {"units": 0}
-    | {name: 1 for name in FOUNDATION}
-    | {name: 2 for name in (*FABRICS, "cost")}
+    | dict.fromkeys(FOUNDATION, 1)
+    | dict.fromkeys((*FABRICS, "cost"), 2)
     | {"compare": 3, "evidence": 3, "charts": 3, "export": 3, "cli": 4}
 )
 

@@ -87,7 +87,9 @@ class FlowControl(Strict):
     switch_buffer_mb: Sourced = _in(0.1, 4096, "packet buffer of one switch, MB (1e6 bytes)")
     vl_buffer_kib: Sourced | None = Field(None, description="input buffer per virtual lane and port, KiB")
     dynamic_threshold: Sourced | None = Field(None, description="alpha of the shared-buffer threshold")
-    headroom_cable_m: Sourced | None = Field(None, description="cable length the PFC headroom is sized for, m")
+    headroom_cable_m: Sourced | None = Field(
+        None, description="cable length the PFC headroom is sized for, m"
+    )
 
 
 class CongestionControl(Strict):
@@ -179,7 +181,12 @@ def _checked(model: T) -> T:
         if allowed is not None and isinstance(figure, Sourced):
             low, high = allowed
             if not low <= figure.value <= high:
-                raise ValueError(f"{name} = {figure.value:g}; allowed {low:g} .. {high:g} ({field.description})")
+                hint = ""
+                if name.endswith("gbit_per_s") and figure.value > 1e6:
+                    hint = f"; as bytes per second it would be {figure.value * 8e-9:g} Gbit/s"
+                raise ValueError(
+                    f"{name} = {figure.value:g}; allowed {low:g} .. {high:g} ({field.description}){hint}"
+                )
     return model
 
 

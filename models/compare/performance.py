@@ -54,12 +54,16 @@ def setup(scenario: Scenario, name: str) -> Setup:
     switch = candidate.parts.get("switch")
     key = f"candidates.{name}.parts.switch"
     if switch is None:
-        raise InputError([Fault(scenario.name, key, "", "is missing: the switch decides how many tiers are needed")])
+        raise InputError(
+            [Fault(scenario.name, key, "", "is missing: the switch decides how many tiers are needed")]
+        )
     part = parts()[switch]
     if not part.ports or not part.speed_gbit_per_s:
         raise InputError([Fault(scenario.name, key, switch, "this part states no ports or no port speed")])
     try:
-        radix = radix_at(part.ports, part.speed_gbit_per_s, gbit_per_s_from_bytes_per_s(link.rate_bytes_per_s))
+        radix = radix_at(
+            part.ports, part.speed_gbit_per_s, gbit_per_s_from_bytes_per_s(link.rate_bytes_per_s)
+        )
         built = network(scenario, radix, candidate.topology)
     except CannotBuild as error:
         raise InputError([Fault(scenario.name, key, switch, str(error))]) from error

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.compare.draws import DRAWS_DEFAULT, Draws, DrawSource, correlated, quantiles, share_best, triangular
+from models.compare.draws import (
+    DRAWS_DEFAULT,
+    Draws,
+    DrawSource,
+    correlated,
+    quantiles,
+    share_best,
+    triangular,
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,9 @@ def value_draws(
     """Draws of cost, relative work and work per dollar of every candidate."""
     source = source or DrawSource(draw_names(times, costs), draws, seed)
     best_s = {
-        band.workload: min(mid_time_s(b) for bands in times.values() for b in bands if b.workload == band.workload)
+        band.workload: min(
+            mid_time_s(b) for bands in times.values() for b in bands if b.workload == band.workload
+        )
         for bands in times.values()
         for band in bands
     }
@@ -109,7 +119,9 @@ def value_draws(
     work: dict[str, Draws] = {}
     for name, bands in times.items():
         weight = sum(band.weight for band in bands)
-        rate = sum(band.weight / weight * best_s[band.workload] / time_draws(band, name, source) for band in bands)
+        rate = sum(
+            band.weight / weight * best_s[band.workload] / time_draws(band, name, source) for band in bands
+        )
         work[name] = np.asarray(rate, dtype=np.float64)
     return ValueDraws(yearly, work, {name: work[name] / yearly[name] * 1e6 for name in work})
 

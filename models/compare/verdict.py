@@ -82,7 +82,9 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
             f"{first.candidate} gives {percent(lead.mid)} more {work} per dollar than {lead.other} "
             f"({band}; best in {percent(first.probability_best)} of draws)."
         )
-    elif lead.mid < NO_DIFFERENCE_FRACTION and max(abs(lead.low), abs(lead.high)) < 2 * NO_DIFFERENCE_FRACTION:
+    elif (
+        lead.mid < NO_DIFFERENCE_FRACTION and max(abs(lead.low), abs(lead.high)) < 2 * NO_DIFFERENCE_FRACTION
+    ):
         text = f"No difference that matters: {first.candidate} and {lead.other} are within {percent(lead.mid)} of each other ({band})."
     else:
         text = (
@@ -106,7 +108,9 @@ def _time_sentence(ranked: Sequence[Value], drawn: ValueDraws, fastest: Value) -
     behind = [g for g in gaps if g.other not in level]
     words = []
     if level:
-        words.append(f"no difference in speed between {_listed([fastest.candidate, *level])} beyond the model's error")
+        words.append(
+            f"no difference in speed between {_listed([fastest.candidate, *level])} beyond the model's error"
+        )
     for g in sorted(behind, key=lambda g: g.mid):
         words.append(f"{fastest.candidate} is {percent(g.mid)} faster than {g.other}")
     text = "; ".join(words)

@@ -21,7 +21,11 @@ def schema() -> dict[str, Any]:
         for option in definitions[kind]["properties"]["model"]["anyOf"]:
             if option.get("type") == "string":
                 option["enum"] = list(llm_names())
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **text, "title": "fabric-compare scenario"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **text,
+        "title": "fabric-compare scenario",
+    }
 
 
 def schema_text() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -26,7 +27,14 @@ def load(path: str | Path) -> Scenario:
     try:
         if path.stat().st_size > TEXT_BYTES_MAX:
             raise InputError(
-                [Fault(str(path), "", f"{path.stat().st_size} bytes", f"too large; at most {TEXT_BYTES_MAX} bytes")]
+                [
+                    Fault(
+                        str(path),
+                        "",
+                        f"{path.stat().st_size} bytes",
+                        f"too large; at most {TEXT_BYTES_MAX} bytes",
+                    )
+                ]
             )
         text = path.read_bytes()
     except OSError as error:
@@ -122,10 +130,17 @@ def _fault(entry: Any, file: str, lines: Mapping[str, int]) -> Fault:
         del path[2]
     while path and path[-1] in {"int", "str", "float", "ModelShape", "literal['auto']", "literal['all']"}:
         path.pop()
-    key = ".".join(path)
     given = entry.get("input")
     shown = "" if isinstance(given, dict | list) or entry["type"] == "missing" else repr(given)[:80]
-    return Fault(file, key, shown, _problem(entry, path), _line(key, lines))
+    return _placed(file, ".".join(path), shown, _problem(entry, path), lines)
+
+
+def _placed(file: str, key: str, shown: str, problem: str, lines: Mapping[str, int]) -> Fault:
+    """A fault whose text starts with "field = value" belongs to that field, not to the group around it."""
+    found = re.match(r"(\w+) = (\S+?)(?:; |: | )(.+)", problem)
+    if found and not shown:
+        key, shown, problem = f"{key}.{found[1]}", found[2], found[3]
+    return Fault(file, key, shown, problem, _line(key, lines))
 
 
 def _problem(entry: Any, path: list[str]) -> str:
@@ -138,7 +153,7 @@ def _problem(entry: Any, path: list[str]) -> str:
         allowed = _keys_at(path[:-1])
         near = _nearest(path[-1], allowed)
         hint = f"; did you mean {near}?" if near else ""
-        return f"unknown key{hint} allowed here: {', '.join(allowed)}" if allowed else "unknown key"
+        return f"unknown key{hint}; allowed here: {', '.join(allowed)}" if allowed else "unknown key"
     if kind == "value_error":
         return str(context.get("error", entry["msg"]))
     message = str(entry["msg"])
@@ -195,12 +210,12 @@ def _catalogue_faults(mapping: Mapping[str, Any], file: str, lines: Mapping[str,
     if isinstance(gpu, str) and gpu not in gpu_names():
         refuse("cluster.gpu", gpu, f"unknown GPU; allowed: {', '.join(gpu_names())}")
     workloads = mapping.get("workloads")
-    for name, workload in (workloads.items() if isinstance(workloads, Mapping) else ()):
+    for name, workload in workloads.items() if isinstance(workloads, Mapping) else ():
         model = workload.get("model") if isinstance(workload, Mapping) else None
         if isinstance(model, str) and model not in llm_names():
             refuse(f"workloads.{name}.model", model, f"unknown model; allowed: {', '.join(llm_names())}")
     candidates = mapping.get("candidates")
-    for name, candidate in (candidates.items() if isinstance(candidates, Mapping) else ()):
+    for name, candidate in candidates.items() if isinstance(candidates, Mapping) else ():
         if isinstance(candidate, Mapping):
             faults.extend(_candidate_faults(f"candidates.{name}", candidate, file, lines))
     faults.extend(_price_faults(mapping.get("prices"), file, lines))
@@ -217,26 +232,30 @@ def _candidate_faults(
     if isinstance(preset, str):
         if preset not in technology_names():
             problem = f"unknown technology; allowed: {', '.join(technology_names())}"
-            return [Fault(file, f"{key}.technology", repr(preset), problem, _line(f"{key}.technology", lines))]
+            return [
+                Fault(file, f"{key}.technology", repr(preset), problem, _line(f"{key}.technology", lines))
+            ]
         overrides = candidate.get("overrides")
         try:
             technology(preset, overrides if isinstance(overrides, Mapping) else {})
         except ValidationError as error:
             for entry in error.errors():
                 where = ".".join(str(part) for part in entry["loc"])
-                name = f"{key}.overrides.{where}"
+                name = f"{key}.overrides.{where}" if where else f"{key}.overrides"
                 problem = str(entry.get("ctx", {}).get("error", entry["msg"]))
                 if entry["type"] == "extra_forbidden":
                     problem = f"unknown key; allowed here: {', '.join(_technology_keys(entry['loc'][:-1]))}"
                 given = "" if isinstance(entry["input"], dict) else repr(entry["input"])[:80]
-                faults.append(Fault(file, name, given, problem, _line(name, lines)))
+                faults.append(_placed(file, name, given, problem, lines))
     parts = candidate.get("parts")
-    for role, part in (parts.items() if isinstance(parts, Mapping) else ()):
+    for role, part in parts.items() if isinstance(parts, Mapping) else ():
         if isinstance(part, str) and part not in part_names():
             near = _nearest(part, sorted(part_names()))
             hint = f"; did you mean {near}?" if near else ""
             name = f"{key}.parts.{role}"
-            faults.append(Fault(file, name, repr(part), f"no such part in the catalogue{hint}", _line(name, lines)))
+            faults.append(
+                Fault(file, name, repr(part), f"no such part in the catalogue{hint}", _line(name, lines))
+            )
     return faults
 
 

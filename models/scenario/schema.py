@@ -54,7 +54,9 @@ class CableM(Strict):
 class Topology(Strict):
     """How it is wired."""
 
-    kind: Literal["fat_tree", "rail_optimized", "rail_only", "multi_plane", "dragonfly_plus"] = "rail_optimized"
+    kind: Literal["fat_tree", "rail_optimized", "rail_only", "multi_plane", "dragonfly_plus"] = (
+        "rail_optimized"
+    )
     oversubscription: float = Field(1.0, ge=1, le=64, description="leaf down over up bandwidth")
     planes: int = Field(2, ge=2, le=16, description="planes of a multi_plane network")
     cable_m: CableM = CableM()
@@ -84,7 +86,9 @@ class Candidate(Strict):
     technology: str = Field(description="id of a technology preset")
     parts: dict[str, str] = Field(default_factory=dict, description="role -> part id")
     overrides: dict[str, Any] = Field(default_factory=dict, description="dotted technology key -> value")
-    topology: Topology | None = Field(None, description="another wiring than the scenario's, for this candidate only")
+    topology: Topology | None = Field(
+        None, description="another wiring than the scenario's, for this candidate only"
+    )
 
 
 class Economics(Strict):
@@ -104,7 +108,9 @@ class Economics(Strict):
     server_support_fraction_per_year: float = Field(0.0, ge=0, le=1)
     staff_usd_per_year: float = Field(190_000.0, ge=0, le=10_000_000)
     network_staff: float | None = Field(None, ge=0, le=100_000, description="people; default per technology")
-    spares_fraction: dict[str, float] = Field(default_factory=dict, description="category -> spare parts fraction")
+    spares_fraction: dict[str, float] = Field(
+        default_factory=dict, description="category -> spare parts fraction"
+    )
     include_cooling_plant: bool = False
     usd_per_mw_build: float = Field(14_000_000.0, ge=0, le=1e9)
 

@@ -157,7 +157,9 @@ class Inference(Weighted):
     prompt_tokens: int = Field(ge=1, le=100_000_000)
     prefill_gpus: int = Field(8, ge=1, le=1_000_000)
     decode_gpus: int = Field(8, ge=1, le=1_000_000)
-    concurrent_requests: int = Field(1, ge=1, le=1_000_000, description="requests arriving at one decode node")
+    concurrent_requests: int = Field(
+        1, ge=1, le=1_000_000, description="requests arriving at one decode node"
+    )
     kv_dtype: Literal["bf16", "fp8"] = "bf16"
 
 

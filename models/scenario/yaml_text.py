@@ -67,6 +67,9 @@ def _value(
     if depth > DEPTH_MAX:
         faults.append(Fault(file, path, "", f"is nested deeper than {DEPTH_MAX} levels", line))
         return None
+    if node.tag.startswith(("tag:yaml.org,2002:python/", "!")):
+        faults.append(Fault(file, path, node.tag[:60], "cannot be read: tags are not allowed", line))
+        return None
     if isinstance(node, yaml.MappingNode):
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
@@ -79,12 +82,16 @@ def _value(
             result[key] = _value(value_node, name, file, lines, faults, depth + 1)
         return result
     if isinstance(node, yaml.SequenceNode):
-        return [_value(item, f"{path}.{i}", file, lines, faults, depth + 1) for i, item in enumerate(node.value)]
+        return [
+            _value(item, f"{path}.{i}", file, lines, faults, depth + 1) for i, item in enumerate(node.value)
+        ]
     constructor = yaml.SafeLoader("")
     try:
         value = constructor.construct_object(node, deep=True)
     except (yaml.YAMLError, ValueError) as error:
-        faults.append(Fault(file, path, str(node.value)[:60], f"cannot be read: {str(error).splitlines()[0]}", line))
+        faults.append(
+            Fault(file, path, str(node.value)[:60], f"cannot be read: {str(error).splitlines()[0]}", line)
+        )
         return None
     finally:
         constructor.dispose()
