@@ -85,7 +85,10 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
     elif (
         lead.mid < NO_DIFFERENCE_FRACTION and max(abs(lead.low), abs(lead.high)) < 2 * NO_DIFFERENCE_FRACTION
     ):
-        text = f"No difference that matters: {first.candidate} and {lead.other} are within {percent(lead.mid)} of each other ({band})."
+        text = (
+            f"No difference that matters: {first.candidate} and {lead.other} are within "
+            f"{percent(lead.mid)} of each other ({band})."
+        )
     else:
         text = (
             f"Too close to call: {first.candidate} is {percent(lead.mid)} ahead of {lead.other} in {work} per dollar, "

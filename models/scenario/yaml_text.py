@@ -34,9 +34,7 @@ def mapping_with_lines(text: str | bytes, file: str) -> tuple[dict[str, Any], di
         except UnicodeDecodeError as error:
             raise InputError([Fault(file, "", "", f"is not UTF-8 text (byte {error.start})")]) from error
     try:
-        events = 0
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            events += 1
+        for events, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
             if isinstance(event, yaml.AliasEvent):
                 at = event.start_mark.line + 1 if event.start_mark else None
                 raise InputError([Fault(file, "", f"*{event.anchor}", "YAML aliases are not allowed", at)])
