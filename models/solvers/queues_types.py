@@ -117,7 +117,9 @@ class Gate:
     XOFF when an arrival finds headroom in use or shared use >= T, XON at a departure with headroom empty
     and use + `xon_offset_bytes` <= T (public HPCC ns-3 code, `switch-mmu.cc`). Headroom of a port =
     `headroom_multiple` x rate x one-way propagation unless `headroom_bytes` is given. `drop`: an egress
-    queue that would exceed alpha x free memory drops the packet, which is sent again (`retransmit`).
+    queue that would exceed alpha x free memory drops the packet; the sender hears of it one unloaded round
+    trip later and sends that packet again (selective repeat, losses always noticed, no timeout). `none`:
+    unlimited memory.
     """
 
     kind: str = "pfc"
@@ -127,15 +129,13 @@ class Gate:
     headroom_multiple: float = 3.0
     headroom_bytes: float | None = None
     pause_frame_bytes: float = 28.0
-    retransmit: str = "selective_repeat"
 
     def __post_init__(self) -> None:
         if self.kind not in GATE_KINDS:
             raise ValueError(f"Gate.kind: {self.kind!r} is not one of {', '.join(GATE_KINDS)}")
         if self.alpha <= 0:
             raise ValueError(f"Gate.alpha: {self.alpha} must be positive")
-        if self.retransmit not in ("selective_repeat", "go_back_n"):
-            raise ValueError(f"Gate.retransmit: {self.retransmit!r} is neither selective_repeat nor go_back_n")
+
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,270 @@
+"""The compiled main loop: windows of lookahead, each in five passes.
+
+1. pause messages due in the window, 2. echoes, 3. senders, 4. packets arriving, bucket by bucket in time order, each
+port served up to the arrival before the packet is queued, 5. every port served to the end of the window.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from models.solvers.queues_state import (
+    CLOCK_STOPPED,
+    FINISHED,
+    GATE_DROP,
+    GATE_PFC,
+    LAST,
+    LAW_DCQCN,
+    MARKED,
+    RUNNING,
+    STEP_BOUND,
+    TICKS_PER_NS,
+    TIME_MASK,
+)
+from models.solvers.train_pool_kernels import pop, push
+from models.solvers.train_sender_kernels import advance_sender, hear_echo
+from models.solvers.train_switch_kernels import admit, chosen_child, dropped, serve
+
+INF = np.inf
+BLOCK = 16
+
+
+@njit(cache=True)
+def advance_windows(
+    run: Any,
+    links: Any,
+    switches: Any,
+    slots: Any,
+    children: Any,
+    flows: Any,
+    nics: Any,
+    nic_flows: Any,
+    due: Any,
+    ack_links: Any,
+    dependents: Any,
+    lists: Any,
+    pool: Any,
+    following: Any,
+    active: Any,
+    watch: Any,
+    samples: Any,
+    series: Any,
+    checkpoint_ns: Any,
+    checkpoint_bytes: Any,
+) -> None:
+    """Run until every flow has ended, the stop time, or the bound on windows; the reason is `run.status`."""
+    senders = len(nics)
+    blocks = len(due) // BLOCK
+    sampling = len(watch) > 0
+    while run.status == RUNNING:
+        begin = run.window * run.window_ns
+        end = (run.window + 1) * run.window_ns
+
+        # 1. pause and resume messages
+        index = run.gate_first + (run.window & run.window_mask)
+        for _ in range(lists[index].count):
+            entry = pop(lists, index, run, pool, following)
+            number = entry >> 32
+            link = links[number]
+            time = begin + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
+            if entry & MARKED:
+                link.stop_ns = min(link.stop_ns, time)
+                link.pauses += 1
+                link.pause_ns -= time
+            else:
+                if link.stop_ns > begin:  # paused and resumed in one window: finish what came before the pause
+                    if link.nic >= 0:
+                        advance_sender(
+                            link.nic, link.stop_ns, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
+                        )
+                link.stop_ns = INF
+                link.pause_ns += time
+                link.free_ns = max(link.free_ns, time)
+                if link.nic >= 0:
+                    due[link.nic] = 0.0
+
+        # 2. echoes and acknowledgements reach the senders
+        index = run.echo_first + (run.window & run.window_mask)
+        for _ in range(lists[index].count):
+            entry = pop(lists, index, run, pool, following)
+            flow = flows[entry >> 32]
+            time = begin + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
+            if entry & LAST:  # a loss was noticed
+                if flow.left == 0:
+                    nic = nics[flow.nic]
+                    nic_flows[nic.first + nic.active] = entry >> 32
+                    nic.active += 1
+                    flow.next_ns = max(flow.next_ns, time)
+                flow.left += 1
+                flow.acked += 1
+                due[flow.nic] = 0.0
+                continue
+            flow.acked += 1
+            if flow.left == 0:
+                continue
+            if due[flow.nic] < time:
+                advance_sender(
+                    flow.nic, time, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
+                )
+            if entry & MARKED and run.law == LAW_DCQCN:
+                hear_echo(flow, time, run)
+            flow.next_ns = max(flow.next_ns, time) if run.echo_all else flow.next_ns
+            due[flow.nic] = 0.0
+
+        # 3. senders with something due
+        for b in range(blocks):
+            first = b * BLOCK
+            ready = 0
+            for j in range(BLOCK):
+                ready += due[first + j] < end
+            if ready > 0:
+                for n in range(first, min(first + BLOCK, senders)):
+                    if due[n] < end:
+                        advance_sender(
+                            n, end, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
+                        )
+
+        # 4. arrivals
+        bucket = run.window * run.buckets_per_window
+        for k in range(run.buckets_per_window):
+            moment = (bucket + k) * run.bucket_ns
+            if sampling and moment + run.bucket_ns > run.next_sample_ns:
+                while run.next_sample_ns < moment + run.bucket_ns and run.samples < run.samples_limit:
+                    for w in range(len(watch)):
+                        serve(
+                            watch[w], run.next_sample_ns, run, links, switches, slots, flows, nics, nic_flows,
+                            ack_links, dependents, due, lists, pool, following,
+                        )  # fmt: skip
+                        samples[w, run.samples] = links[watch[w]].queue_bytes
+                    run.samples += 1
+                    run.next_sample_ns += run.sample_ns
+            index = run.bucket_first + ((bucket + k) & run.bucket_mask)
+            waiting = lists[index].count
+            run.in_flight -= waiting
+            for _ in range(waiting):
+                entry = pop(lists, index, run, pool, following)
+                time = moment + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
+                number = chosen_child(slots[entry >> 32], run, slots, links, children)
+                slot = slots[number]
+                port = slot.link
+                link = links[port]
+                if link.queue_bytes > 0:
+                    if link.free_ns < time:
+                        serve(
+                            port, time, run, links, switches, slots, flows, nics, nic_flows,
+                            ack_links, dependents, due, lists, pool, following,
+                        )  # fmt: skip
+                if link.queue_bytes == 0 and link.free_ns < time:
+                    link.free_ns = time
+                size = np.int64(slot.bytes)
+                if entry & LAST:
+                    size = flows[slot.flow].last_bytes
+                if run.gate == GATE_DROP and dropped(
+                    slot, size, time, run, links, switches, flows, lists, pool, following
+                ):
+                    continue
+                push(lists, port, (np.int64(number) << 32) | (entry & (MARKED | LAST)), run, pool, following)
+                queue = link.queue_bytes + size
+                link.queue_bytes = queue
+                link.peak_bytes = max(link.peak_bytes, queue)
+                if link.active == 0:
+                    link.active = 1
+                    active[run.ports_active] = port
+                    run.ports_active += 1
+                if run.gate == GATE_PFC:
+                    admit(slot.ingress, size, time, run, links, switches, lists, pool, following)
+
+        # 5. service to the end of the window
+        k = 0
+        while k < run.ports_active:
+            port = active[k]
+            serve(
+                port, end, run, links, switches, slots, flows, nics, nic_flows,
+                ack_links, dependents, due, lists, pool, following,
+            )  # fmt: skip
+            if links[port].queue_bytes == 0:
+                links[port].active = 0
+                run.ports_active -= 1
+                active[k] = active[run.ports_active]
+            else:
+                k += 1
+
+        note(run, end, links, flows, nics, nic_flows, watch, series, checkpoint_ns, checkpoint_bytes)
+        if run.check:
+            verify(run, lists, links)
+        run.window += 1
+        if run.flows_open == 0 or end >= run.stop_ns:
+            run.status = max(run.status, FINISHED)
+        elif run.window >= run.windows_limit:
+            run.status = max(run.status, STEP_BOUND)
+
+
+@njit(forceinline=True)
+def note(
+    run: Any,
+    end_ns: float,
+    links: Any,
+    flows: Any,
+    nics: Any,
+    nic_flows: Any,
+    watch: Any,
+    series: Any,
+    checkpoint_ns: Any,
+    checkpoint_bytes: Any,
+) -> None:
+    """Checkpoints of delivered packets and rows of the chart series that fall due by the end of the window."""
+    while run.checkpoints < len(checkpoint_ns) and checkpoint_ns[run.checkpoints] <= end_ns:
+        for f in range(len(flows)):
+            checkpoint_bytes[run.checkpoints, f] = flows[f].delivered
+        run.checkpoints += 1
+    if run.next_series_ns <= end_ns and run.series_rows < run.series_limit:
+        write_series(run, end_ns, links, flows, watch, series)
+
+
+@njit
+def write_series(run: Any, end_ns: float, links: Any, flows: Any, watch: Any, series: Any) -> None:
+    """One chart row: time, paused host links, paused switch links, then by group delivered bytes and mean rate,
+    then the watched queues."""
+    row = series[run.series_rows]
+    run.series_rows += 1
+    while run.next_series_ns <= end_ns:
+        run.next_series_ns += run.series_ns
+    row[0] = end_ns
+    groups = (len(row) - 3 - len(watch)) // 2
+    for k in range(len(links)):
+        if links[k].stop_ns < end_ns:
+            if links[k].nic >= 0:
+                row[1] += 1.0
+            else:
+                row[2] += 1.0
+    members = np.zeros(groups)
+    for f in range(len(flows)):
+        flow = flows[f]
+        row[3 + flow.group] += flow.delivered * run.payload_bytes
+        if flow.left > 0 and flow.waiting == 0:
+            row[3 + groups + flow.group] += flow.rate
+            members[flow.group] += 1.0
+    for g in range(groups):
+        if members[g] > 0:
+            row[3 + groups + g] /= members[g]
+    for w in range(len(watch)):
+        row[3 + 2 * groups + w] = links[watch[w]].queue_bytes
+
+
+@njit
+def verify(run: Any, lists: Any, links: Any) -> None:
+    """Debug mode: packets sent = arrived (or dropped) + queued + in flight; no queue below zero."""
+    queued = 0
+    flying = 0
+    for k in range(len(links)):
+        queued += lists[k].count
+        if links[k].queue_bytes < 0 or links[k].ingress_bytes < 0:
+            run.status = CLOCK_STOPPED
+    for k in range(run.bucket_first, run.echo_first):
+        flying += lists[k].count
+    if run.emitted != run.arrived + queued + flying or flying != run.in_flight:
+        run.status = CLOCK_STOPPED
+        run.unbalanced_window = run.window

@@ -1,0 +1,67 @@
+"""Chunked first-in first-out lists over one pool, and the run's random numbers (compiled).
+
+A list owns at least one chunk of 16 entries, so a list in steady use touches the same cache line again and
+again; memory touched is the peak occupancy, not the bound.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from models.solvers.queues_state import CHUNK, CHUNK_SHIFT, POOL_FULL
+
+_LOW = CHUNK - 1
+
+
+@njit(forceinline=True)
+def push(lists: Any, index: int, entry: int, run: Any, pool: Any, following: Any) -> None:
+    """Append `entry` to list `index`; a full pool sets the run's status instead of writing past the end."""
+    one = lists[index]
+    tail = one.tail
+    pool[tail] = entry
+    tail += 1
+    if tail & _LOW == 0:
+        fresh = run.free_chunk
+        if fresh >= 0:
+            run.free_chunk = following[fresh]
+        else:
+            fresh = run.fresh_chunk
+            if fresh < run.chunk_limit - 1:
+                run.fresh_chunk = fresh + 1
+            else:
+                run.status = POOL_FULL
+        following[(tail - 1) >> CHUNK_SHIFT] = fresh
+        tail = fresh << CHUNK_SHIFT
+    one.tail = tail
+    one.count += 1
+
+
+@njit(forceinline=True)
+def pop(lists: Any, index: int, run: Any, pool: Any, following: Any) -> int:
+    """Remove and return the first entry of list `index`, which must not be empty."""
+    one = lists[index]
+    head = one.head
+    entry = pool[head]
+    head += 1
+    if head & _LOW == 0:
+        old = (head - 1) >> CHUNK_SHIFT
+        head = following[old] << CHUNK_SHIFT
+        following[old] = run.free_chunk
+        run.free_chunk = old
+    one.head = head
+    one.count -= 1
+    return entry  # type: ignore[no-any-return]
+
+
+@njit(forceinline=True)
+def uniform(run: Any) -> float:
+    """Next draw in [0, 1): xorshift64*, Vigna 2016 (arXiv:1402.6246), the upper 53 bits."""
+    x = run.random
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    run.random = x
+    return np.float64((x * np.uint64(2685821657736338717)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)  # type: ignore[no-any-return]

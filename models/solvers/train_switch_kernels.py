@@ -1,0 +1,236 @@
+"""Switches: arrival, shared-buffer accounting with pause, egress service with marking, delivery (compiled).
+
+Accounting and thresholds follow the public HPCC ns-3 code (`switch-mmu.cc`, `switch-node.cc`), packet by packet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from models.solvers.queues_state import GATE_DROP, GATE_PFC, LAST, MARKED
+from models.solvers.train_pool_kernels import pop, push, uniform
+from models.solvers.train_sender_kernels import fly, post
+
+INF = np.inf
+
+
+@njit(forceinline=True)
+def admit(
+    ingress: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, lists: Any, pool: Any, following: Any
+) -> None:
+    """Charge an arriving packet to its ingress link; ask for a pause where the threshold is reached."""
+    link = links[ingress]
+    switch = switches[link.to_switch]
+    reserve = run.reserve
+    held = link.ingress_bytes + size
+    if held <= reserve:
+        link.ingress_bytes = held
+    else:
+        threshold = np.floor((switch.budget_bytes - switch.shared_bytes) * run.gate_alpha)
+        if held - reserve > threshold:
+            link.headroom_bytes += size
+        else:
+            link.ingress_bytes = held
+            switch.shared_bytes += min(size, held - reserve)
+    if link.xoff_sent == 0:
+        used = max(0, link.ingress_bytes - reserve)
+        threshold = np.floor((switch.budget_bytes - switch.shared_bytes) * run.gate_alpha)
+        if link.headroom_bytes > 0 or used >= threshold:
+            link.xoff_sent = 1
+            entry = (np.int64(ingress) << 32) | MARKED
+            post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
+
+
+@njit(forceinline=True)
+def release(
+    ingress: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, lists: Any, pool: Any, following: Any
+) -> None:
+    """Give back what a departing packet was charged: headroom first; let the ingress link resume."""
+    link = links[ingress]
+    switch = switches[link.to_switch]
+    reserve = run.reserve
+    from_headroom = min(link.headroom_bytes, size)
+    rest = size - from_headroom
+    from_shared = min(rest, max(0, link.ingress_bytes - reserve))
+    link.headroom_bytes -= from_headroom
+    link.ingress_bytes -= rest
+    switch.shared_bytes -= from_shared
+    if link.xoff_sent == 1 and link.headroom_bytes == 0:
+        used = max(0, link.ingress_bytes - reserve)
+        threshold = np.floor((switch.budget_bytes - switch.shared_bytes) * run.gate_alpha)
+        if used == 0 or used + run.xon_offset <= threshold:
+            link.xoff_sent = 0
+            entry = np.int64(ingress) << 32
+            post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
+
+
+@njit(forceinline=True)
+def finish(number: int, end_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, dependents: Any, due: Any) -> None:
+    """Note a flow's completion and start the flows that wait for it alone."""
+    flow = flows[number]
+    flow.end_ns = max(end_ns, flow.last_sent_ns + flow.shortest_ns + flow.reverse_ns)
+    run.flows_open -= 1
+    for k in range(flow.dependent_first, flow.dependent_first + flow.dependent_count):
+        waiter = flows[dependents[k]]
+        waiter.waiting -= 1
+        waiter.next_ns = max(waiter.next_ns, flow.end_ns)
+        if waiter.waiting == 0:
+            waiter.next_ns += waiter.start_ns
+            waiter.start_ns = waiter.next_ns
+            nic = nics[waiter.nic]
+            nic_flows[nic.first + nic.active] = dependents[k]
+            nic.active += 1
+            due[waiter.nic] = min(due[waiter.nic], waiter.next_ns)
+
+
+@njit(forceinline=True)
+def acknowledge(
+    number: int,
+    marked: int,
+    dequeue_ns: float,
+    arrival_ns: float,
+    run: Any,
+    links: Any,
+    flows: Any,
+    ack_links: Any,
+    lists: Any,
+    pool: Any,
+    following: Any,
+) -> None:
+    """Load the reverse links with one acknowledgement, and send the echo it carries."""
+    flow = flows[number]
+    echo = marked
+    if echo and run.cnp_interval_ns > 0.0:
+        if arrival_ns >= flow.cnp_next_ns:
+            flow.cnp_next_ns = arrival_ns + run.cnp_interval_ns
+        else:
+            echo = 0
+    if run.acks_in_data_queue and flow.ack_root >= 0:
+        link = links[ack_links[flow.ack_first]]
+        start = max(arrival_ns, link.free_ns)
+        link.free_ns = max(link.free_ns, dequeue_ns) + link.ack_ns
+        entry = np.int64(flow.ack_root) << 32
+        if echo:
+            entry |= MARKED
+        run.emitted += 1
+        fly(entry, start + link.ack_ns + link.propagation_ns, run, lists, pool, following)
+        return
+    for k in range(flow.ack_first, flow.ack_first + flow.ack_count):
+        reverse = links[ack_links[k]]
+        if reverse.queue_bytes > 0 or reverse.free_ns > dequeue_ns:
+            reverse.free_ns += reverse.ack_ns
+    if echo or run.echo_all:
+        entry = np.int64(number) << 32
+        if echo:
+            entry |= MARKED
+        post(run.echo_first, entry, arrival_ns + flow.reverse_ns, run, lists, pool, following)
+
+
+@njit(forceinline=True)
+def serve(
+    port: int,
+    until_ns: float,
+    run: Any,
+    links: Any,
+    switches: Any,
+    slots: Any,
+    flows: Any,
+    nics: Any,
+    nic_flows: Any,
+    ack_links: Any,
+    dependents: Any,
+    due: Any,
+    lists: Any,
+    pool: Any,
+    following: Any,
+) -> None:
+    """Start every packet of the port's queue that can start before `until_ns`."""
+    link = links[port]
+    limit = min(until_ns, link.stop_ns)
+    while link.queue_bytes > 0 and link.free_ns < limit:
+        now = link.free_ns
+        entry = pop(lists, port, run, pool, following)
+        number = entry >> 32
+        slot = slots[number]
+        size = np.int64(slot.bytes)
+        packet_ns = slot.packet_ns
+        if entry & LAST:
+            size = flows[slot.flow].last_bytes
+            packet_ns = size * link.ns_per_byte
+            if run.whole_ns:
+                packet_ns = np.floor(packet_ns + 0.5)
+        queue = link.queue_bytes - size
+        link.queue_bytes = queue
+        link.sent_bytes += size
+        link.free_ns = now + packet_ns
+        arrival = now + packet_ns + link.propagation_ns
+        marked = entry & MARKED
+        if queue > link.kmin and slot.ack == 0 and marked == 0:
+            if queue > link.kmax:
+                marked = MARKED
+            elif uniform(run) * (link.kmax - link.kmin) < link.pmax * (queue - link.kmin):
+                marked = MARKED
+        if run.gate == GATE_PFC:
+            release(slot.ingress, size, now, run, links, switches, lists, pool, following)
+        elif run.gate == GATE_DROP:
+            switches[link.from_switch].used_bytes -= size
+        if slot.children > 0:
+            fly((number << 32) | marked | (entry & LAST), arrival, run, lists, pool, following)
+        elif slot.ack == 1:
+            run.arrived += 1
+            entry = (np.int64(slot.flow) << 32) | marked
+            post(run.echo_first, entry, arrival, run, lists, pool, following)
+        else:
+            flow = flows[slot.flow]
+            flow.delivered += 1
+            run.arrived += 1
+            if marked:
+                flow.marks += 1
+            if flow.delivered == flow.packets:
+                finish(slot.flow, arrival + flow.reverse_ns, run, flows, nics, nic_flows, dependents, due)
+            if marked or run.echo_all or flow.ack_count > 0:
+                acknowledge(
+                    slot.flow, marked, now, arrival, run, links, flows, ack_links, lists, pool, following
+                )
+
+
+@njit(forceinline=True)
+def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> int:
+    """The next route step: the only one, a random one, or the least queued (random among equals)."""
+    if slot.children == 1:
+        return children[slot.first_child]  # type: ignore[no-any-return]
+    offset = int(uniform(run) * slot.children)
+    choice = children[slot.first_child + offset]
+    if run.adaptive:
+        least = links[slots[choice].link].queue_bytes
+        for k in range(1, slot.children):
+            place = offset + k
+            if place >= slot.children:
+                place -= slot.children
+            other = children[slot.first_child + place]
+            queue = links[slots[other].link].queue_bytes
+            if queue < least:
+                least = queue
+                choice = other
+    return choice  # type: ignore[no-any-return]
+
+
+@njit(forceinline=True)
+def dropped(slot: Any, size: int, now_ns: float, run: Any, links: Any, switches: Any, flows: Any, lists: Any, pool: Any, following: Any) -> bool:
+    """Whether the egress queue has no room; a dropped packet is asked for again one round trip later."""
+    link = links[slot.link]
+    switch = switches[link.from_switch]
+    allowed = run.gate_alpha * (switch.budget_bytes - switch.used_bytes)
+    if link.queue_bytes + size <= allowed and switch.used_bytes + size <= switch.budget_bytes:
+        switch.used_bytes += size
+        return False
+    link.drops += 1
+    run.arrived += 1
+    flow = flows[slot.flow]
+    flow.lost += 1
+    noticed = now_ns + flow.shortest_ns + flow.reverse_ns
+    post(run.echo_first, (np.int64(slot.flow) << 32) | LAST, noticed, run, lists, pool, following)
+    return True
