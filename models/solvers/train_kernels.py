@@ -32,7 +32,7 @@ INF = np.inf
 BLOCK = 16
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy", _nrt=False)
 def advance_windows(
     run: Any,
     links: Any,
@@ -202,7 +202,7 @@ def advance_windows(
             run.status = max(run.status, STEP_BOUND)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def note(
     run: Any,
     end_ns: float,
@@ -224,7 +224,7 @@ def note(
         write_series(run, end_ns, links, flows, watch, series)
 
 
-@njit
+@njit(error_model="numpy", _nrt=False)
 def write_series(run: Any, end_ns: float, links: Any, flows: Any, watch: Any, series: Any) -> None:
     """One chart row: time, paused host links, paused switch links, then by group delivered bytes and mean rate,
     then the watched queues."""
@@ -240,21 +240,22 @@ def write_series(run: Any, end_ns: float, links: Any, flows: Any, watch: Any, se
                 row[1] += 1.0
             else:
                 row[2] += 1.0
-    members = np.zeros(groups)
     for f in range(len(flows)):
-        flow = flows[f]
-        row[3 + flow.group] += flow.delivered * run.payload_bytes
-        if flow.left > 0 and flow.waiting == 0:
-            row[3 + groups + flow.group] += flow.rate
-            members[flow.group] += 1.0
+        row[3 + flows[f].group] += flows[f].delivered * run.payload_bytes
     for g in range(groups):
-        if members[g] > 0:
-            row[3 + groups + g] /= members[g]
+        members = 0
+        for f in range(len(flows)):
+            flow = flows[f]
+            if flow.group == g and flow.left > 0 and flow.waiting == 0:
+                row[3 + groups + g] += flow.rate
+                members += 1
+        if members > 0:
+            row[3 + groups + g] /= members
     for w in range(len(watch)):
         row[3 + 2 * groups + w] = links[watch[w]].queue_bytes
 
 
-@njit
+@njit(error_model="numpy", _nrt=False)
 def verify(run: Any, lists: Any, links: Any) -> None:
     """Debug mode: packets sent = arrived (or dropped) + queued + in flight; no queue below zero."""
     queued = 0

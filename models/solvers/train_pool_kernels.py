@@ -16,7 +16,7 @@ from models.solvers.queues_state import CHUNK, CHUNK_SHIFT, POOL_FULL
 _LOW = CHUNK - 1
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def push(lists: Any, index: int, entry: int, run: Any, pool: Any, following: Any) -> None:
     """Append `entry` to list `index`; a full pool sets the run's status instead of writing past the end."""
     one = lists[index]
@@ -39,7 +39,7 @@ def push(lists: Any, index: int, entry: int, run: Any, pool: Any, following: Any
     one.count += 1
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def pop(lists: Any, index: int, run: Any, pool: Any, following: Any) -> int:
     """Remove and return the first entry of list `index`, which must not be empty."""
     one = lists[index]
@@ -56,7 +56,7 @@ def pop(lists: Any, index: int, run: Any, pool: Any, following: Any) -> int:
     return entry  # type: ignore[no-any-return]
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def uniform(run: Any) -> float:
     """Next draw in [0, 1): xorshift64*, Vigna 2016 (arXiv:1402.6246), the upper 53 bits."""
     x = run.random

@@ -17,7 +17,7 @@ from models.solvers.train_pool_kernels import push
 INF = np.inf
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def fly(entry: int, arrival_ns: float, run: Any, lists: Any, pool: Any, following: Any) -> None:
     """Put a packet in flight: it reaches the far end at `arrival_ns`, never before the next window."""
     bucket = int(arrival_ns / run.bucket_ns)
@@ -30,7 +30,7 @@ def fly(entry: int, arrival_ns: float, run: Any, lists: Any, pool: Any, followin
     run.in_flight += 1
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def post(first: int, entry: int, time_ns: float, run: Any, lists: Any, pool: Any, following: Any) -> None:
     """Post a message (echo or pause) for the window that holds `time_ns`, at the earliest the next one."""
     window = int(time_ns / run.window_ns)
@@ -41,7 +41,7 @@ def post(first: int, entry: int, time_ns: float, run: Any, lists: Any, pool: Any
     push(lists, first + (window & run.window_mask), entry | max(inside, 0), run, pool, following)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def set_gap(flow: Any, run: Any) -> None:
     """Gap between packet starts at the present rate."""
     gap = run.packet_bytes / flow.rate
@@ -50,7 +50,7 @@ def set_gap(flow: Any, run: Any) -> None:
     flow.gap_ns = gap
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def power(base: float, exponent: int) -> float:
     """base ** exponent by squaring: the same bits on every machine."""
     result = 1.0
@@ -62,7 +62,7 @@ def power(base: float, exponent: int) -> float:
     return result
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def update_alpha(flow: Any, now_ns: float, run: Any) -> None:
     """Apply the alpha ticks up to `now_ns`: the first with the echo flag, the others decay only."""
     ticks = int((now_ns - flow.first_echo_ns + 0.5) / run.alpha_timer_ns)
@@ -76,7 +76,7 @@ def update_alpha(flow: Any, now_ns: float, run: Any) -> None:
         flow.ticks = ticks
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def cut(flow: Any, now_ns: float, run: Any) -> None:
     """Rate decrease at a tick of the cut timer with an echo since the last."""
     update_alpha(flow, now_ns, run)
@@ -93,7 +93,7 @@ def cut(flow: Any, now_ns: float, run: Any) -> None:
     flow.cuts += 1
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def increase(flow: Any, line: float, run: Any, by_bytes: bool) -> None:
     """Fast recovery, additive or hyper increase, by the timer's and the byte counter's stages."""
     low = flow.stage
@@ -113,7 +113,7 @@ def increase(flow: Any, line: float, run: Any, by_bytes: bool) -> None:
         flow.stage += 1
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def timers(flow: Any, line: float, until_ns: float, run: Any) -> None:
     """Fire the cut and increase timers due before `until_ns`, in order."""
     while True:
@@ -127,7 +127,7 @@ def timers(flow: Any, line: float, until_ns: float, run: Any) -> None:
             flow.increase_ns = due + run.increase_ns
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def blocked(flow: Any, line: float, run: Any) -> bool:
     """Whether the window of the flow is full (bytes in flight >= W, or W R / line rate)."""
     window = run.window_bytes
@@ -138,7 +138,7 @@ def blocked(flow: Any, line: float, run: Any) -> bool:
     return (flow.sent - flow.acked) * run.payload_bytes >= window  # type: ignore[no-any-return]
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def send(
     flow: Any,
     link: Any,
@@ -175,7 +175,7 @@ def send(
             increase(flow, line, run, True)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def advance_one(
     flow: Any, link: Any, slots: Any, until_ns: float, run: Any, lists: Any, pool: Any, following: Any
 ) -> float:
@@ -203,7 +203,7 @@ def advance_one(
     return due
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def advance_many(
     nic: Any,
     nic_flows: Any,
@@ -266,7 +266,7 @@ def advance_many(
     return due
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def advance_sender(
     n: int,
     until_ns: float,
@@ -293,7 +293,7 @@ def advance_sender(
         due[n] = advance_many(nic, nic_flows, flows, link, slots, until_ns, run, lists, pool, following)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def hear_echo(flow: Any, now_ns: float, run: Any) -> None:
     """A congestion echo reaches the sender: start the timers at the first, arm the next cut tick."""
     if flow.first_echo_ns == INF:

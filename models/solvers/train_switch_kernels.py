@@ -17,7 +17,7 @@ from models.solvers.train_sender_kernels import fly, post
 INF = np.inf
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def admit(
     ingress: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, lists: Any, pool: Any, following: Any
 ) -> None:
@@ -44,7 +44,7 @@ def admit(
             post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def release(
     ingress: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, lists: Any, pool: Any, following: Any
 ) -> None:
@@ -67,7 +67,7 @@ def release(
             post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def finish(number: int, end_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, dependents: Any, due: Any) -> None:
     """Note a flow's completion and start the flows that wait for it alone."""
     flow = flows[number]
@@ -86,7 +86,7 @@ def finish(number: int, end_ns: float, run: Any, flows: Any, nics: Any, nic_flow
             due[waiter.nic] = min(due[waiter.nic], waiter.next_ns)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def acknowledge(
     number: int,
     marked: int,
@@ -129,7 +129,7 @@ def acknowledge(
         post(run.echo_first, entry, arrival_ns + flow.reverse_ns, run, lists, pool, following)
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def serve(
     port: int,
     until_ns: float,
@@ -197,7 +197,7 @@ def serve(
                 )
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> int:
     """The next route step: the only one, a random one, or the least queued (random among equals)."""
     if slot.children == 1:
@@ -218,7 +218,7 @@ def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> 
     return choice  # type: ignore[no-any-return]
 
 
-@njit(forceinline=True)
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def dropped(slot: Any, size: int, now_ns: float, run: Any, links: Any, switches: Any, flows: Any, lists: Any, pool: Any, following: Any) -> bool:
     """Whether the egress queue has no room; a dropped packet is asked for again one round trip later."""
     link = links[slot.link]
