@@ -29,6 +29,8 @@ class LlmShape:
     dense_layers: int
     node_limit: int
     kv_bytes_per_token_bf16: float
+    tied_embeddings: bool
+    gated_ffn: bool
     source: str
     confidence: str
 
@@ -43,6 +45,8 @@ def llms() -> dict[str, LlmShape]:
             params=float(row["params_billion"]) * 1e9,
             active_params=float(row["active_params_billion"]) * 1e9,
             kv_bytes_per_token_bf16=float(row["kv_bytes_per_token_bf16"]),
+            tied_embeddings=row["tied_embeddings"] == "yes",
+            gated_ffn=row["gated_ffn"] == "yes",
             source=row["source"],
             confidence=row["confidence"],
             **{
