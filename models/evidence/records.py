@@ -20,8 +20,8 @@ ROW_KEYS = ("id", "prediction", "value", "unit", "error_pct", "low", "high", "us
 class ValidationRow:
     """One reference figure beside what the models say of it.
 
-    `prediction`, `value`, `low` and `high` share `unit`. A row that cannot be compared has `usable` False and a
-    `reason`; it is shown, never counted. `bound` is set for operator thresholds: "met" or "missed".
+    `prediction`, `value`, `low` and `high` share `unit`. A row that cannot be compared has `usable` False and
+    a `reason`; it is shown, never counted. `bound` is set for operator thresholds: "met" or "missed".
     """
 
     set: Set
@@ -44,7 +44,9 @@ class ValidationRow:
 
     def __post_init__(self) -> None:
         if self.usable and (self.prediction is None or not isfinite(self.prediction) or not self.value):
-            raise ValueError(f"row {self.id}: a usable row needs a finite prediction and a value other than 0")
+            raise ValueError(
+                f"row {self.id}: a usable row needs a finite prediction and a value other than 0"
+            )
         if not self.usable and not self.reason:
             raise ValueError(f"row {self.id}: an unusable row needs a reason")
 
@@ -133,5 +135,5 @@ def records(rows: Iterable[ValidationRow]) -> list[dict[str, Any]]:
 
 
 def row_records(rows: Iterable[ValidationRow]) -> list[dict[str, Any]]:
-    """Every row as a record: the group's keys and id, prediction, value, unit, error, band, usable, reason."""
+    """Every row as a record: the group's keys, id, prediction, value, unit, error, band, usable, reason."""
     return [{key: getattr(row, key) for key in (*GROUP_KEYS, *ROW_KEYS)} for row in rows]

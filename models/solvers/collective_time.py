@@ -1,0 +1,208 @@
+"""Time of a collective: the fastest of the library's algorithms for every size, and what binds it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.solvers.alpha_beta import Array, Cost, terms_s
+from models.solvers.collective_all_reduce import all_reduce_costs
+from models.solvers.collective_all_to_all import all_to_all_costs, copies_per_token, moe_costs
+from models.solvers.collective_bands import band_factors
+from models.solvers.collective_constants import Constants, constants
+from models.solvers.collective_gather import broadcast_costs, gather_costs, send_recv_costs
+from models.solvers.collective_groups import group_shape
+from models.solvers.collective_rates import Balances, Place, Reduction
+from models.topology.link import Link
+from models.topology.network import Network
+from models.workload.phase import Metric, Phase, PhaseTime, bus_bandwidth_factor
+
+COLLECTIVES = frozenset(
+    {
+        "all_reduce",
+        "reduce_scatter",
+        "all_gather",
+        "all_to_all",
+        "broadcast",
+        "reduce",
+        "send_recv",
+        "moe_dispatch",
+        "moe_combine",
+    }
+)
+ALIASES = {"sharp": ("collnet", "collnet_nvls"), "nvls": ("nvls", "nvls_tree")}
+
+
+@dataclass(frozen=True)
+class CollectiveTimes:
+    """The fastest algorithm for each size; arrays of shape (sizes,)."""
+
+    time_s: Array
+    choice: NDArray[np.int64]  # index into `costs`
+    limit: tuple[str, ...]
+    costs: tuple[Cost, ...]
+    notes: tuple[str, ...]
+
+
+def place(
+    phase: Phase,
+    network: Network,
+    link: Link,
+    balance: Balances,
+    reduction: Reduction | None = None,
+    library: Constants | None = None,
+) -> Place:
+    """Everything the algorithms see of a phase: where its groups sit, and the rates there."""
+    return Place(
+        group_shape(phase.groups, network),
+        library or constants(network.gpu.generation),
+        network,
+        link,
+        balance,
+        reduction,
+    )
+
+
+def collective_costs(phase: Phase, where: Place) -> tuple[list[Cost], tuple[str, ...]]:
+    """The algorithms the library may use for the phase, and notes.
+
+    `phase.algorithm` restricts them ("ring", "ring/ll128", "nvls", ...); where it names one that does not exist
+    here, all remain and a note says so. Raises ValueError for an operation that is no collective.
+    """
+    operation = phase.operation
+    if operation not in COLLECTIVES:
+        raise ValueError(f"phase {phase.name}: {operation} is no collective")
+    if where.shape.ranks == 1:
+        return [Cost("none", 0.0, np.inf, "none")], ()
+    if operation == "all_reduce":
+        costs = all_reduce_costs(where)
+    elif operation in {"all_gather", "reduce_scatter"}:
+        costs = gather_costs(where)
+    elif operation in {"broadcast", "reduce"}:
+        costs = broadcast_costs(where)
+    elif operation == "send_recv":
+        costs = send_recv_costs(where)
+    elif operation == "all_to_all":
+        costs = all_to_all_costs(where)
+    else:
+        if phase.expert is None:
+            raise ValueError(f"phase {phase.name}: {operation} needs tokens, experts and hidden size")
+        costs = moe_costs(where, phase.expert)
+    notes = where.reduction.notes if where.reduction is not None and operation == "all_reduce" else ()
+    if phase.algorithm == "auto":
+        return costs, notes
+    wanted = ALIASES.get(phase.algorithm, (phase.algorithm,))
+    chosen = [cost for cost in costs if cost.name in wanted or cost.algorithm in wanted]
+    if chosen:
+        return chosen, notes
+    offered = ", ".join(dict.fromkeys(cost.name for cost in costs))
+    return costs, (*notes, f"{phase.algorithm} does not exist for this group; used the fastest of {offered}")
+
+
+def fastest(costs: Sequence[Cost], message_bytes: Array, notes: tuple[str, ...] = ()) -> CollectiveTimes:
+    """The fastest of `costs` for every size, with the term that takes most of its time as the limit.
+
+    >>> quick = Cost("tree", 1e-6, 1e9, "nic")
+    >>> wide = Cost("ring", 1e-4, 4e9, "nvlink")
+    >>> fastest([quick, wide], np.array([0.0, 1e9])).limit
+    ('latency', 'nvlink')
+    """
+    latency, transfer, ramp = terms_s(costs, message_bytes)
+    total = latency + transfer + ramp
+    choice = total.argmin(axis=0)
+    column = np.arange(total.shape[1])
+    terms = np.stack([latency[choice, column], ramp[choice, column], transfer[choice, column]])
+    largest = terms.argmax(axis=0)
+    limit = tuple(
+        costs[i].limit if term == 2 else ("latency", "ramp")[term]
+        for i, term in zip(choice.tolist(), largest.tolist(), strict=True)
+    )
+    return CollectiveTimes(total[choice, column], choice, limit, tuple(costs), notes)
+
+
+def collective_times(
+    phase: Phase,
+    message_bytes: Array,
+    network: Network,
+    link: Link,
+    balance: Balances,
+    reduction: Reduction | None = None,
+    library: Constants | None = None,
+) -> CollectiveTimes:
+    """Times of a phase's operation for many sizes (bytes, shape (sizes,)), its own size set aside."""
+    where = place(phase, network, link, balance, reduction, library)
+    costs, notes = collective_costs(phase, where)
+    return fastest(costs, np.asarray(message_bytes, dtype=np.float64), notes)
+
+
+def collective_time(
+    phase: Phase,
+    network: Network,
+    link: Link,
+    balance: Balances,
+    reduction: Reduction | None = None,
+    library: Constants | None = None,
+) -> PhaseTime:
+    """Time of one execution of a collective phase, all its groups at once.
+
+    balance(pattern) gives the share of the NIC's rate the fabric leaves to a traffic pattern; it is asked only
+    for the patterns the candidates need, and not at all inside a scale-up domain. `reduction` is the
+    in-network reduction the phase holds, None without. The band is that of `collective_bands`.
+
+    Raises ValueError for an operation that is no collective, and for more ranks than the cluster has.
+    """
+    where = place(phase, network, link, balance, reduction, library)
+    costs, notes = collective_costs(phase, where)
+    found = fastest(costs, np.array([phase.message_bytes]), notes)
+    cost, time_s = found.costs[int(found.choice[0])], float(found.time_s[0])
+    low, high = band_factors(
+        phase.operation, link.technology.fabric, phase.message_bytes, where.shape.domains > 1
+    )
+    metrics = _metrics(phase, where, cost, time_s)
+    if cost.name.startswith("collnet"):
+        notes = notes + _published_caution(cost)
+    return PhaseTime(
+        time_s=time_s,
+        low_s=time_s * low,
+        high_s=time_s * high,
+        algorithm=cost.algorithm,
+        binding_limit=found.limit[0],
+        bus_bandwidth_bytes_per_s=bus_bandwidth(phase, where, time_s),
+        metrics=metrics,
+        notes=notes,
+    )
+
+
+def bus_bandwidth(phase: Phase, where: Place, time_s: float) -> float:
+    """nccl-tests bus bandwidth of a time; for mixture-of-experts kernels the logical rate DeepEP reports."""
+    if time_s <= 0.0:
+        return 0.0
+    if phase.operation in {"moe_dispatch", "moe_combine"} and phase.expert is not None:
+        share = copies_per_token(where, phase.expert) / phase.expert.top_k
+        return phase.message_bytes * share / time_s
+    return bus_bandwidth_factor(phase.operation, where.shape.ranks) * phase.message_bytes / time_s
+
+
+def _metrics(phase: Phase, where: Place, cost: Cost, time_s: float) -> tuple[Metric, ...]:
+    """The saving of an in-network reduction over the best way without it."""
+    if not cost.name.startswith("collnet"):
+        return ()
+    free = replace(phase, algorithm="auto")
+    costs, _ = collective_costs(free, replace(where, reduction=None))
+    without = float(fastest(costs, np.array([phase.message_bytes])).time_s[0])
+    return (
+        Metric("time_without_in_network_reduction", without, "s", source="collective model"),
+        Metric("in_network_reduction_saving", without - time_s, "s", source="collective model"),
+    )
+
+
+def _published_caution(cost: Cost) -> tuple[str, ...]:
+    if cost.name == "collnet_nvls":
+        return (
+            "SHARP with NVLS in the node rests on vendor figures (480-500 GB/s bus bandwidth on 8-GPU nodes); "
+            "the one published 8-node run with SHARP reached 387 GB/s",
+        )
+    return ("SHARP with a ring in the node: fitted on one published 8-node run",)
