@@ -101,8 +101,9 @@ def _activations(shape: LlmShape, layouts: Layouts) -> Bytes:
     tokens = layouts.micro_batch * (layouts.sequence / layouts.cp.astype(np.float64))
     layer = layer_activation_bytes_per_token(shape, layouts.recompute)
     tp = layouts.tp.astype(np.float64)
-    # without sequence parallelism the norms, inputs and masks (10 h of 34) stay whole on every TP rank
-    whole = 0.0 if layouts.sequence_parallel else min(10.0 * shape.hidden, layer)
+    # without sequence parallelism norms, inputs and masks (10 h of GPT's 34) stay whole on every TP rank
+    unsplit = (8.0 if shape.gated_ffn else 10.0) * shape.hidden
+    whole = 0.0 if layouts.sequence_parallel else min(unsplit, layer)
     per_layer = tokens * (whole + (layer - whole) / tp)
     layers = stage_layers(shape.layers, layouts)
     micro_batches = np.minimum(layouts.pp, layouts.micro_batches)
