@@ -1,4 +1,4 @@
-"""Arrays and scalars that the compiled credit-flow loop works on (no compiled code here; see `credits.py`)."""
+"""Arrays and scalars that the compiled credit-flow loop works on (see `credits.py`)."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ class Rule(NamedTuple):
     cut_through: bool
     warm_tick: int
     stop_tick: int
+    drain: bool  # after the stop tick nothing new is sent, the run ends when all is delivered
     stop_when_done: bool
     step_limit: int
     mark_bytes: int  # < 0: no congestion control

@@ -1,17 +1,56 @@
 """Compiled event loop of the credit-flow solver: whole packets, credits, input queues, a crossbar.
 
 Time is counted in ticks (64 bytes on the fastest link). Events sit in a wheel of per-tick lists, so only what
-changes costs time: a port that waits for a credit is not looked at until the credit is back. Inside a tick all
-events are applied first and outputs are arbitrated afterwards, so the outcome does not depend on the order of
-events of the same tick. See `credits.py` for the meaning of every quantity.
+changes costs time: a port that waits for a credit is not looked at until the credit is back. Inside a tick
+all events are applied first and outputs are arbitrated afterwards, so the outcome does not depend on the
+order of events of the same tick. See `credits.py` for the meaning of every quantity.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
-from models.solvers.credit_arrays import *
-from models.solvers.credit_ports_kernels import *
+from models.solvers.credit_arrays import (
+    ARRIVE,
+    CREDIT,
+    CROSSBAR,
+    DELIVERED,
+    DIRTY,
+    FINISHED,
+    FLYING,
+    FREE_EVENT,
+    FREE_PACKET,
+    HOST,
+    INJECTED,
+    NOT_CONSERVED,
+    NOTICE,
+    OPEN_FLOWS,
+    PENDING,
+    RUNNING,
+    SAMPLE_TICKS,
+    SAMPLES,
+    STARTED,
+    STATUS,
+    STEP_LIMIT,
+    STEPS,
+    STUCK,
+    TIME_LIMIT,
+    Plan,
+    Rule,
+    State,
+)
+from models.solvers.credit_ports_kernels import (
+    add_waiting,
+    decay_index,
+    queue_bytes,
+    request,
+    schedule,
+    serve_host,
+    serve_output,
+    touch,
+)
 
 
 @njit(cache=True)
@@ -24,7 +63,7 @@ def _deliver(p: Plan, r: Rule, s: State, packet: int, tick: int) -> None:
     arrival = s.packet_sent[packet, 1]
     if arrival >= r.warm_tick and arrival <= r.stop_tick:
         s.delivered_window[flow] += payload
-    if s.packet_sent[packet, 0] >= r.warm_tick:
+    if s.packet_sent[packet, 0] >= r.warm_tick and s.packet_sent[packet, 0] < r.stop_tick:
         s.packets_window[flow] += 1
         s.latency_window[flow] += arrival - s.packet_sent[packet, 0]
     if p.flow_bytes[flow] >= 0 and s.delivered[flow] >= p.flow_bytes[flow]:
@@ -32,7 +71,7 @@ def _deliver(p: Plan, r: Rule, s: State, packet: int, tick: int) -> None:
         s.counter[OPEN_FLOWS] -= 1
     if s.packet_mark[packet]:
         path = p.flow_path_first[flow]
-        _schedule(s, tick + p.notice_ticks[path], flow * 8 + NOTICE, 0)
+        schedule(s, tick + p.notice_ticks[path], flow * 8 + NOTICE, 0)
     s.packet_next[packet] = s.counter[FREE_PACKET]
     s.counter[FREE_PACKET] = packet
 
@@ -45,7 +84,7 @@ def _arrive(p: Plan, r: Rule, s: State, packet: int, tick: int) -> None:
     channel = p.route[position]
     if p.last[position]:
         blocks = (size + r.block_bytes - 1) // r.block_bytes * r.block_bytes
-        _schedule(s, tick + p.credit_ticks[channel], channel * 8 + CREDIT, blocks)
+        schedule(s, tick + p.credit_ticks[channel], channel * 8 + CREDIT, blocks)
         _deliver(p, r, s, packet, tick)
         return
     queue = p.queue[position]
@@ -56,10 +95,10 @@ def _arrive(p: Plan, r: Rule, s: State, packet: int, tick: int) -> None:
         s.packet_next[s.queue_tail[queue]] = packet
     s.queue_tail[queue] = packet
     onward = p.route[position + 1]
-    _add_waiting(s, onward, tick, size)
+    add_waiting(s, onward, tick, size)
     if not s.queue_busy[queue]:
-        _request(p, s, queue)
-    level = _queue_bytes(p, s, onward, tick)
+        request(p, s, queue)
+    level = queue_bytes(p, s, onward, tick)
     if level > s.waiting_peak[onward]:
         s.waiting_peak[onward] = level
 
@@ -76,7 +115,7 @@ def _sample(p: Plan, s: State, tick: int) -> None:
         s.counter[SAMPLE_TICKS] *= 2
         row = half
     for w in range(p.watch.size):
-        s.sample_queue[row, w] = _queue_bytes(p, s, p.watch[w], tick)
+        s.sample_queue[row, w] = queue_bytes(p, s, p.watch[w], tick)
     s.sample_delivered[row] = 0
     s.sample_stalled[row] = 0
     for flow in range(p.flow_bytes.size):
@@ -90,7 +129,7 @@ def _sample(p: Plan, s: State, tick: int) -> None:
 
 
 @njit(cache=True)
-def _conserved(p: Plan, s: State) -> bool:
+def _conserved(p: Plan, s: State) -> Any:
     waiting = 0
     for channel in range(p.wire.size):
         waiting += s.waiting[channel]
@@ -115,13 +154,13 @@ def run(p: Plan, r: Rule, s: State) -> int:
         while tick >= next_sample and tick <= r.stop_tick:
             _sample(p, s, next_sample)
             next_sample = (s.counter[SAMPLES] + 1) * s.counter[SAMPLE_TICKS]
-        if tick > r.stop_tick:
+        if tick > r.stop_tick and not r.drain:
             s.counter[STATUS] = TIME_LIMIT
             tick = r.stop_tick
             break
         while s.counter[STARTED] < flows and p.flow_start[p.start_order[s.counter[STARTED]]] <= tick:
             flow = p.start_order[s.counter[STARTED]]
-            _touch(s, p.route[p.path_first[p.flow_path_first[flow]]])
+            touch(s, p.route[p.path_first[p.flow_path_first[flow]]])
             s.counter[STARTED] += 1
         slot = tick & slots
         event = s.wheel_head[slot]
@@ -139,26 +178,26 @@ def run(p: Plan, r: Rule, s: State) -> int:
                 _arrive(p, r, s, subject, tick)
             elif kind == CREDIT:
                 s.credit[subject] += value
-                _touch(s, subject)
+                touch(s, subject)
             elif kind == CROSSBAR:
                 s.queue_busy[subject] = False
                 if s.queue_head[subject] >= 0:
-                    _request(p, s, subject)
-                _touch(s, value)
+                    request(p, s, subject)
+                touch(s, value)
             elif kind == HOST:
-                _touch(s, subject)
+                touch(s, subject)
             else:
                 s.notices[subject] += 1
-                _decay_index(r, s, subject, tick)
+                decay_index(r, s, subject, tick)
                 s.index[subject] = min(r.index_limit, s.index[subject] + r.index_increase)
             event = onward
         for i in range(s.counter[DIRTY]):
             channel = s.dirty_list[i]
             s.dirty[channel] = False
             if p.host[channel]:
-                _serve_host(p, r, s, channel, tick)
+                serve_host(p, r, s, channel, tick)
             else:
-                _serve_output(p, r, s, channel, tick)
+                serve_output(p, r, s, channel, tick)
         s.counter[DIRTY] = 0
         if r.stop_when_done and s.counter[OPEN_FLOWS] == 0:
             s.counter[STATUS] = FINISHED
@@ -171,5 +210,5 @@ def run(p: Plan, r: Rule, s: State) -> int:
     for channel in range(p.wire.size):
         if s.stall_since[channel] >= 0:
             s.stalled[channel] += max(0.0, tick - s.stall_since[channel])
-        _add_waiting(s, channel, tick, 0)
+        add_waiting(s, channel, tick, 0)
     return tick

@@ -1,0 +1,65 @@
+"""The credit solver against BookSim: a few rows in the tests, all of them in `make validate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from models.evidence.packet_credit import credit_groups, credit_rows, credit_run
+
+REFERENCE = (
+    Path(__file__).parents[1] / "data" / "packet_credit" / "credit_booksim_summary.csv"
+)  # six BookSim 2 runs
+
+
+@pytest.fixture
+def reference():
+    return REFERENCE
+
+
+def test_goodput_per_group_and_latency_match_booksim(reference):
+    rows = credit_rows(reference)
+    assert all(row["usable"] for row in rows)
+    goodput = [abs(row["error_pct"]) for row in rows if row["metric"] != "latency"]
+    assert len(goodput) == 20
+    assert np.median(goodput) < 0.3
+    assert np.quantile(goodput, 0.9) < 1.5
+    assert max(abs(row["error_pct"]) for row in rows if row["metric"] == "latency") < 1.0
+
+
+def test_rows_and_groups_have_the_agreed_fields(reference):
+    rows = credit_rows(reference)
+    wanted = {"id", "prediction", "value", "unit", "error_pct", "low", "high", "usable", "reason"}
+    assert all(wanted <= set(row) for row in rows)
+    assert len({row["id"] + row["metric"] for row in rows}) == len(rows)
+    groups = {group["metric"]: group for group in credit_groups(rows)}
+    assert set(groups) == {"goodput", "flow_goodput", "victim_goodput", "latency"}
+    assert groups["goodput"]["rows"] == 6
+    assert groups["victim_goodput"]["kind"] == "credit"
+
+
+def test_a_run_that_cannot_be_built_is_skipped_with_the_reason(reference, tmp_path):
+    frame = pd.read_csv(reference)
+    frame.loc[0, "buffer_flits_per_port"] = 32
+    frame.to_csv(tmp_path / "small.csv", index=False)
+    first = credit_rows(tmp_path / "small.csv")[0]
+    assert not first["usable"] and "below one packet" in first["reason"]
+    frame.drop(columns=["senders_local_leaf"]).to_csv(tmp_path / "short.csv", index=False)
+    rows = credit_rows(tmp_path / "short.csv")
+    assert not any(row["usable"] for row in rows)
+    assert "senders_local_leaf" in rows[0]["reason"]
+    assert credit_groups(rows) == []
+
+
+@pytest.mark.parametrize(("k", "o", "j"), [(2, 2, 2), (3, 4, 0), (4, 0, 3), (1, 1, 5)])
+def test_victim_law(k, o, j):
+    """Victim goodput = G / (P_in k), P_in hot ingress ports of the last leaf: also between the shared rows."""
+    outcome, members = credit_run(k, o, j, 768, victim=True)
+    ports = 1 + (o > 0) + j
+    assert ports * k > 1 or k == 1
+    hot = outcome.goodput_bytes_per_s[members["incast"]].sum()
+    law = min(hot / (ports * k), 12.5e9 / (k + 1))
+    assert outcome.goodput_bytes_per_s[members["victim"]][0] == pytest.approx(law, rel=0.02)
