@@ -39,9 +39,13 @@ def test_rail_only_and_any_to_any_are_told_apart(tmp_path: Path) -> None:
     assert bom_rows(path) == []  # blank cells are not checked
 
     def switches(nodes: int, network: str) -> float:
-        row = dict(
-            nodes=str(nodes), gpus=str(nodes * 8), switch_radix="64", link_gbit_per_s="400", network=network
-        )
+        row = {
+            "nodes": str(nodes),
+            "gpus": str(nodes * 8),
+            "switch_radix": "64",
+            "link_gbit_per_s": "400",
+            "network": network,
+        }
         counts = design_counts(design(row))
         return counts["leaf"] + counts["spine"] + counts["core"]
 
@@ -53,9 +57,13 @@ def test_rail_only_paper() -> None:
     """32,768 GPUs in domains of 256 (arXiv 2307.12169): 2,560 and 1,536, 1,280 and 256."""
 
     def switches(radix: int, network: str, nodes: int) -> float:
-        row = dict(
-            nodes=str(nodes), gpus="32768", switch_radix=str(radix), link_gbit_per_s="400", network=network
-        )
+        row = {
+            "nodes": str(nodes),
+            "gpus": "32768",
+            "switch_radix": str(radix),
+            "link_gbit_per_s": "400",
+            "network": network,
+        }
         counts = design_counts(design(row))
         return counts["leaf"] + counts["spine"] + counts["core"]
 

@@ -1,0 +1,123 @@
+"""Does it plug in? Errors (it cannot be built) and warnings (a buyer should know) of one network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from models.catalog.parts import Part
+from models.cost.chosen import Chosen
+from models.cost.compute_network import Fabric
+from models.cost.media import Media
+
+LIDS_UNICAST = 49_151  # 0x0001-0xBFFF, opensm ib_types.h
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found, with its network and tier in the text."""
+
+    severity: Literal["error", "warning"]
+    text: str
+
+
+def fabric_findings(of: Fabric, chosen: Chosen, nic: Part) -> Iterator[Finding]:
+    """Ports, speeds, lanes, cages, module shape, cage watts, technology and subnet limits of one network."""
+    name = of.network
+    for tier in of.size.tiers():
+        used = tier.down_ports_used + tier.up_ports_used
+        if used > tier.ports:
+            yield Finding("error", f"{name}: {tier.name} needs {used} ports, {tier.ports} are there")
+    yield from _media_findings(f"{name} host-leaf", of.host, nic, of.switch, chosen)
+    for words, media in (("leaf-spine", of.trunk), ("spine-core", of.top)):
+        if media is not None:
+            yield from _media_findings(f"{name} {words}", media, of.switch, of.switch, chosen)
+    yield from subnet_findings(of, chosen)
+    if of.switch.technology not in (chosen.fabric, "both"):
+        yield Finding(
+            "error",
+            f"{name}: {of.switch.id} is an {of.switch.technology} switch, the fabric is {chosen.fabric}",
+        )
+    if name == "compute":
+        yield from _nic_findings(chosen, nic, of)
+
+
+def subnet_findings(of: Fabric, chosen: Chosen) -> Iterator[Finding]:
+    """Local identifiers an InfiniBand subnet needs: one an end port, one a switch."""
+    if chosen.fabric != "ib":
+        return
+    size = of.size
+    lids = (size.host_leaf_links + of.management_ports) // size.copies + size.switches // size.copies
+    if lids > LIDS_UNICAST:
+        subnets = -(-lids // LIDS_UNICAST)
+        yield Finding(
+            "warning",
+            f"{of.network}: {lids} LIDs exceed the {LIDS_UNICAST} of one InfiniBand subnet; it takes {subnets} subnets "
+            "joined by a tier of InfiniBand routers, or independent planes; routers are not in this bill",
+        )
+
+
+def _media_findings(place: str, media: Media, low: Part, high: Part, chosen: Chosen) -> Iterator[Finding]:
+    for part in (media.low, media.high, media.cable):
+        if part is not None and part.technology not in (chosen.fabric, "both"):
+            yield Finding(
+                "error", f"{place}: {part.id} is for {part.technology}, the fabric is {chosen.fabric}"
+            )
+    if media.low is not None and media.high is not None:
+        yield from _pair_findings(place, media.low, media.high, media.cable)
+    for module, port, end in ((media.low, low, "lower"), (media.high, high, "upper")):
+        if module is None:
+            continue
+        yield from _cage_findings(f"{place}, {end} end", module, port)
+
+
+def _pair_findings(place: str, low: Part, high: Part, cable: Part) -> Iterator[Finding]:
+    if low.lane_gbit_per_s != high.lane_gbit_per_s:
+        yield Finding(
+            "error",
+            f"{place}: {low.id} runs {low.lane_gbit_per_s:g}G lanes, {high.id} {high.lane_gbit_per_s:g}G lanes",
+        )
+    if low.medium != high.medium:
+        yield Finding("error", f"{place}: {low.id} is {low.medium}, {high.id} is {high.medium}")
+    if cable.medium and cable.medium not in (low.medium, high.medium):
+        yield Finding("error", f"{place}: {cable.id} is {cable.medium} fibre, the modules are {high.medium}")
+    if cable.connector and not {low.connector, high.connector} <= {cable.connector}:
+        yield Finding(
+            "error",
+            f"{place}: {cable.id} ends in {cable.connector}, modules take {low.connector} and {high.connector}",
+        )
+    if (low.lane_gbit_per_s or 0) >= 200 and "multimode" in (low.medium, high.medium):
+        yield Finding("error", f"{place}: 200G lanes have no multimode modules")
+
+
+def _cage_findings(place: str, module: Part, port: Part) -> Iterator[Finding]:
+    if module.cage and port.cage and port.cage not in module.cage.split(" or "):
+        yield Finding(
+            "warning", f"{place}: {module.id} is {module.cage}, {port.id} takes {port.cage} modules"
+        )
+    elif module.form and port.form and module.form != port.form:
+        yield Finding(
+            "error", f"{place}: {module.id} is {module.form}-top, {port.id} takes {port.form}-top modules"
+        )
+    watts = module.power_max_w or module.power_typical_w
+    if watts is not None and port.cage_limit_w is not None and watts > port.cage_limit_w:
+        yield Finding(
+            "error",
+            f"{place}: {module.id} draws {watts:g} W, a cage of {port.id} allows {port.cage_limit_w:g} W",
+        )
+
+
+def _nic_findings(chosen: Chosen, nic: Part, of: Fabric) -> Iterator[Finding]:
+    if nic.technology not in (chosen.fabric, "both"):
+        yield Finding("error", f"compute: {nic.id} is for {nic.technology}, the fabric is {chosen.fabric}")
+    if (nic.speed_gbit_per_s or 0) < chosen.rate_gbit_per_s:
+        yield Finding(
+            "error",
+            f"compute: {nic.id} has {nic.speed_gbit_per_s:g} Gbit/s, links run at {chosen.rate_gbit_per_s:g}",
+        )
+    if nic.id == "nic_cx8" and chosen.fabric == "ethernet" and of.link_gbit_per_s >= 800:
+        yield Finding(
+            "error",
+            "compute: nic_cx8 on Ethernet is 2 x 400GbE, not 1 x 800GbE: use topology.kind multi_plane, planes 2",
+        )
