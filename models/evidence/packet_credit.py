@@ -10,13 +10,13 @@ count the same whole packets.
 
 from __future__ import annotations
 
-from math import nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from models.evidence.records import ValidationRow
 from models.solvers.credits import CreditFlows, CreditLinks, CreditResult, CreditRules, credit_result
 from models.units import bytes_per_s_from_gbit_per_s, gbit_per_s_from_bytes_per_s
 
@@ -119,16 +119,17 @@ def predictions(row: dict[str, Any], seed: int = 1) -> dict[str, float]:
     return found
 
 
-def credit_rows(path: str | Path, seed: int = 1) -> list[dict[str, Any]]:
-    """Rows of a `credit_booksim_summary.csv`: prediction, reference value, error in per cent, usable or why not."""
+def credit_rows(path: str | Path, seed: int = 1) -> list[ValidationRow]:
+    """Rows of a `credit_booksim_summary.csv`: prediction beside the reference, or the reason why not.
+
+    The model is deterministic here, so `low` = `high` = prediction. Grouped by `records.records`.
+    """
     frame = pd.read_csv(path)
     missing = [name for name in COLUMNS if name not in frame.columns]
-    rows: list[dict[str, Any]] = []
+    rows: list[ValidationRow] = []
     for raw in frame.to_dict("records"):
         row = {str(key): value for key, value in raw.items()}
-        present = {
-            c: float(row[c]) for c in METRICS if c in row and pd.notna(row[c]) and float(row[c]) != 0.0
-        }
+        present = {c: float(row[c]) for c in METRICS if c in row and pd.notna(row[c]) and float(row[c])}
         reason = f"columns missing: {', '.join(missing)}" if missing else ""
         model: dict[str, float] = {}
         if not reason:
@@ -138,50 +139,23 @@ def credit_rows(path: str | Path, seed: int = 1) -> list[dict[str, Any]]:
                 reason = str(fault)
         for column, value in present.items():
             metric, group = METRICS[column]
-            prediction = model.get(column, nan)
-            why = reason or ("" if column in model else "no such flows in the run")
+            prediction = model.get(column)
             rows.append(
-                {
-                    "set": "packet",
-                    "kind": "credit",
-                    "operation": "",
-                    "fabric": "ib",
-                    "hardware": "known",
-                    "metric": metric,
-                    "band": "credits",
-                    "source": "booksim2",
-                    "id": f"{row.get('run_id', '')}:{group}",
-                    "prediction": prediction,
-                    "value": value,
-                    "unit": "us" if metric == "latency" else "Gbit/s",
-                    "error_pct": 100.0 * (prediction - value) / value,
-                    "low": prediction,
-                    "high": prediction,
-                    "usable": not why,
-                    "reason": why,
-                }
+                ValidationRow(
+                    set="packet",
+                    kind="credit",
+                    fabric="ib",
+                    metric=metric,
+                    band="credits",
+                    id=f"{row.get('run_id', '')}:{group}",
+                    value=value,
+                    unit="us" if metric == "latency" else "Gbit/s",
+                    source="booksim2",
+                    prediction=prediction,
+                    low=prediction,
+                    high=prediction,
+                    usable=prediction is not None,
+                    reason=reason or ("" if prediction is not None else "no such flows in the run"),
+                )
             )
     return rows
-
-
-def credit_groups(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One record per metric of the usable rows: number, median and 90th percentile of the absolute error."""
-    groups = []
-    for metric in sorted({str(row["metric"]) for row in rows if row["usable"]}):
-        errors = [abs(row["error_pct"]) for row in rows if row["usable"] and row["metric"] == metric]
-        groups.append(
-            {
-                "set": "packet",
-                "kind": "credit",
-                "operation": "",
-                "fabric": "ib",
-                "hardware": "known",
-                "metric": metric,
-                "band": "credits",
-                "rows": len(errors),
-                "sources": 1,
-                "median_abs_pct_error": float(np.median(errors)),
-                "p90_abs_pct_error": float(np.quantile(errors, 0.9)),
-            }
-        )
-    return groups

