@@ -66,8 +66,8 @@ def from_mapping(
 
 
 def dump(scenario: Scenario) -> str:
-    """YAML text of a scenario; defaults are left out, so the file stays what a person would write."""
-    mapping = scenario.model_dump(mode="json", exclude_defaults=True)
+    """YAML text of a scenario; what was not set is left out, so the file stays what a person would write."""
+    mapping = scenario.model_dump(mode="json", exclude_unset=True)
     mapping = {"schema_version": scenario.schema_version, **mapping}
     return str(yaml.safe_dump(mapping, sort_keys=False, allow_unicode=True, width=110))
 
@@ -82,7 +82,8 @@ def with_value(scenario: Scenario, key: str, value: Any) -> Scenario:
 
 def with_values(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """`scenario` with several dotted keys set at once."""
-    mapping = scenario.model_dump(mode="json", exclude_defaults=True)
+    # what was set stays set: a figure given in the file has no band, though it may equal the default
+    mapping = scenario.model_dump(mode="json", exclude_unset=True)
     for key, value in values.items():
         _set(mapping, key, value)
     return from_mapping(mapping, scenario.name)

@@ -1,0 +1,164 @@
+"""Files of a sweep: a journal that a killed run leaves usable, and the finished table.
+
+The journal holds a record a finished point: a line with its number and the length of its rows, then the rows. A
+last record cut off by a kill is dropped. Its first line names the question; the journal or table of another question
+is refused, never mixed in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from models import __version__
+from models.compare.axes import Point
+from models.export import write_text
+from models.scenario.faults import Fault, InputError
+from models.scenario.load import dump
+from models.scenario.schema import Scenario
+
+TABLE, JOURNAL, SEAL = "sweep.csv", "sweep.journal", "sweep.json"
+FORMAT = 1
+MARK = b"point "
+SYNC_S = 1.0  # a kill loses nothing that was written; a power cut at most this
+
+
+def question(scenario: Scenario, points: Sequence[Point], methods: Sequence[str]) -> dict[str, Any]:
+    """What a sweep asks, as a few hashes: equal questions have equal tables."""
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "scenario": scenario.name,
+        "scenario_sha256": _hash(dump(scenario)),
+        "points": len(points),
+        "points_sha256": _hash(json.dumps([list(point.items()) for point in points])),
+        "methods": list(methods),
+    }
+
+
+class Journal:
+    """The finished points of a sweep in a folder, appended as they come."""
+
+    def __init__(self, folder: Path, asked: Mapping[str, Any], resume: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / JOURNAL
+        self.done: dict[int, str] = {}
+        keep = 0
+        if resume and self.path.exists():
+            self.done, keep = _finished(self.path, asked)
+        self._file: BinaryIO = open(self.path, "r+b" if keep else "wb")  # noqa: SIM115
+        self._file.truncate(keep)
+        self._file.seek(keep)
+        self._synced = monotonic()
+        if not keep:
+            self._file.write((json.dumps(asked) + "\n").encode())
+            self._sync()
+
+    def add(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Keeps the rows of finished points."""
+        found = list(rows)
+        for number, text in found:
+            rows = text.encode()
+            self._file.write(b"%s%d %d\n" % (MARK, number, len(rows)) + rows)
+        self._file.flush()
+        self.done.update(found)
+        if monotonic() - self._synced > SYNC_S:
+            self._sync()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._sync()
+        self._file.close()
+
+    def _sync(self) -> None:
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._synced = monotonic()
+
+
+def finished_table(folder: Path, asked: Mapping[str, Any]) -> bool:
+    """Whether the folder already holds the whole, unchanged table of this question.
+
+    Raises InputError when it holds that of another one.
+    """
+    seal, table = folder / SEAL, folder / TABLE
+    if not (seal.exists() and table.exists()):
+        return False
+    try:
+        found = json.loads(seal.read_text("utf-8"))
+    except (ValueError, OSError):
+        return False
+    if not isinstance(found, dict):
+        return False
+    _refuse_other(found.get("question"), asked, seal)
+    return bool(found.get("table_sha256") == sha256(table.read_bytes()).hexdigest())
+
+
+def write_finished(folder: Path, header: str, done: Mapping[int, str], asked: Mapping[str, Any]) -> Path:
+    """Writes the table in the order of the points, then its seal, and drops the journal."""
+    text = header + "".join(done[number] for number in range(len(done)))
+    path = write_text(folder / TABLE, text)
+    seal = {"question": dict(asked), "table_sha256": _hash(text)}
+    write_text(folder / SEAL, json.dumps(seal, indent=1) + "\n")
+    (folder / JOURNAL).unlink(missing_ok=True)
+    return path
+
+
+def _finished(path: Path, asked: Mapping[str, Any]) -> tuple[dict[int, str], int]:
+    """Points of a journal and how many bytes of it are whole records."""
+    done: dict[int, str] = {}
+    with open(path, "rb") as file:
+        first = file.readline()
+        if not first.endswith(b"\n"):
+            return {}, 0
+        try:
+            found = json.loads(first)
+        except ValueError:
+            found = None
+        _refuse_other(found, asked, path)
+        keep = len(first)
+        while head := file.readline():
+            words = head.removeprefix(MARK).split()
+            if not (head.startswith(MARK) and head.endswith(b"\n") and len(words) == 2):
+                break
+            number, size = int(words[0]), int(words[1])
+            rows = file.read(size)
+            if len(rows) < size or not rows.endswith(b"\n") or not 0 <= number < asked["points"]:
+                break
+            done[number] = rows.decode()
+            keep += len(head) + size
+    return done, keep
+
+
+def _refuse_other(found: Any, asked: Mapping[str, Any], path: Path) -> None:
+    if not isinstance(found, dict):
+        raise InputError(
+            [Fault(str(path), "", "", "is not the record of a sweep; choose another --out folder")]
+        )
+    words = {
+        "scenario_sha256": "another scenario",
+        "points_sha256": "other axes",
+        "methods": "another method",
+        "version": f"version {found.get('version')} of the models",
+        "format": "another file format",
+    }
+    other = [text for key, text in words.items() if found.get(key) != asked[key]]
+    if other:
+        problem = (
+            f"is of {', '.join(other)}; choose another --out folder, or leave out --resume to start over"
+        )
+        raise InputError([Fault(str(path), "", "", problem)])
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
