@@ -69,8 +69,8 @@ def place(
 def collective_costs(phase: Phase, where: Place) -> tuple[list[Cost], tuple[str, ...]]:
     """The algorithms the library may use for the phase, and notes.
 
-    `phase.algorithm` restricts them ("ring", "ring/ll128", "nvls", ...); where it names one that does not exist
-    here, all remain and a note says so. Raises ValueError for an operation that is no collective.
+    `phase.algorithm` restricts them ("ring", "ring/ll128", "ring|tree", "nvls", ...); where it names one that
+    does not exist here, all remain and a note says so. Raises ValueError for an operation that is no collective.
     """
     operation = phase.operation
     if operation not in COLLECTIVES:
@@ -94,7 +94,7 @@ def collective_costs(phase: Phase, where: Place) -> tuple[list[Cost], tuple[str,
     notes = where.reduction.notes if where.reduction is not None and operation == "all_reduce" else ()
     if phase.algorithm == "auto":
         return costs, notes
-    wanted = ALIASES.get(phase.algorithm, (phase.algorithm,))
+    wanted = [name for part in phase.algorithm.split("|") for name in ALIASES.get(part, (part,))]
     chosen = [cost for cost in costs if cost.name in wanted or cost.algorithm in wanted]
     if chosen:
         return chosen, notes

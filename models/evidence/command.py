@@ -1,0 +1,77 @@
+"""The `validate` command: errors by kind, fabric and size, as a table, CSV or JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any, Literal
+
+from models.evidence.records import GROUP_KEYS, ROW_KEYS, ValidationRow, records, row_records
+from models.evidence.validation import missed_bounds, validate
+
+RECORD_KEYS = (*GROUP_KEYS, "rows", "sources", "median_abs_pct_error", "p90_abs_pct_error")
+
+
+def run(
+    published: Path | None = None,
+    packet: Path | None = None,
+    bom: Path | None = None,
+    output: Literal["table", "json", "csv"] = "table",
+    rows: bool = False,
+) -> int:
+    """Prints the records of the sets named (all shipped ones when none is); 1 when a threshold is missed.
+
+    `rows` adds every row after the records, unusable ones with their reason. Raises InputError.
+    """
+    found = validate(published, packet, bom)
+    table = records(found)
+    shown = [{**record} for record in table] + (row_records(found) if rows else [])
+    if output == "json":
+        print(json.dumps(shown, indent=1, allow_nan=False))
+    elif output == "csv":
+        sys.stdout.write(_csv_text(shown, rows))
+    else:
+        print(_table_text(table, found, rows))
+    missed = missed_bounds(found)
+    for row in missed:
+        print(f"{row.id}: predicted {row.prediction:g}, bound {row.value:g} {row.unit}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+def _csv_text(shown: list[dict[str, Any]], rows: bool) -> str:
+    keys = (*RECORD_KEYS, *ROW_KEYS) if rows else RECORD_KEYS
+    target = io.StringIO()
+    writer = csv.DictWriter(target, keys, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(shown)
+    return target.getvalue()
+
+
+def _table_text(table: list[dict[str, Any]], found: list[ValidationRow], rows: bool) -> str:
+    lines = [
+        f"{'set':10}{'kind':18}{'operation':16}{'fabric':11}{'hw':7}{'metric':16}{'band':24}"
+        f"{'rows':>5}{'sources':>8}{'median %':>10}{'p90 %':>8}"
+    ]
+    for record in table:
+        lines.append(
+            f"{record['set']:10}{record['kind']:18}{record['operation']:16}{record['fabric']:11}"
+            f"{record['hardware']:7}{record['metric']:16}{record['band']:24}{record['rows']:5}"
+            f"{record['sources']:8}{record['median_abs_pct_error']:10.1f}{record['p90_abs_pct_error']:8.1f}"
+        )
+    if rows:
+        lines += ["", *(_row_text(row) for row in found)]
+    usable = sum(row.usable for row in found)
+    bounds = [row for row in found if row.bound]
+    met = sum(row.bound == "met" for row in bounds)
+    lines += ["", f"{usable} of {len(found)} rows compared; {met} of {len(bounds)} operator thresholds met"]
+    return "\n".join(lines)
+
+
+def _row_text(row: ValidationRow) -> str:
+    if row.prediction is None:
+        return f"{row.id:28}{row.value:14.6g} {row.unit:8} not compared: {row.reason}"
+    error = f"{row.error_pct:+.1f} %" if row.error_pct is not None else ""
+    return f"{row.id:28}{row.value:14.6g} {row.unit:8} predicted {row.prediction:.6g} {error} {row.reason}"
