@@ -111,6 +111,12 @@ def _host_port(fabric: Fabric, chosen: Chosen) -> Part:
     return chosen["nic"]
 
 
+def appliance_count(scenario: Scenario, chosen: Chosen, fabrics: list[Fabric]) -> int:
+    """Subnet-manager appliances of all InfiniBand networks."""
+    items = [item for fabric in fabrics for item in subnet_manager_items(fabric, scenario, chosen)]
+    return sum(item.quantity for item in items if item.category == "appliance")
+
+
 def _items(scenario: Scenario, chosen: Chosen, fabrics: list[Fabric]) -> Iterator[Item]:
     compute = fabrics[0]
     yield from server_items(scenario, chosen)
@@ -119,13 +125,8 @@ def _items(scenario: Scenario, chosen: Chosen, fabrics: list[Fabric]) -> Iterato
     for storage in fabrics[1:]:
         yield from storage_items(storage, scenario, chosen)
     switches = [(fabric.switch, fabric.size.switches) for fabric in fabrics]
-    appliances = sum(
-        item.quantity
-        for fabric in fabrics
-        for item in subnet_manager_items(fabric, scenario, chosen)
-        if item.category == "appliance"
-    )
-    counts = management(scenario, chosen, switches, appliances, scenario.networks.management_servers)
+    appliances = appliance_count(scenario, chosen, fabrics)
+    counts = management(scenario, chosen, switches, appliances)
     yield from management_items(counts, scenario, chosen, appliances)
     yield from licence_items(scenario, chosen, switches)
 

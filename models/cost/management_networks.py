@@ -37,9 +37,9 @@ class Management:
 
 
 def management(
-    scenario: Scenario, chosen: Chosen, fabric_switches: list[tuple[Part, int]], appliances: int, servers: int
+    scenario: Scenario, chosen: Chosen, fabric_switches: list[tuple[Part, int]], appliances: int
 ) -> Management:
-    """Counts for `fabric_switches` of the compute and storage networks and `appliances` (UFM) beside `servers`."""
+    """Counts for `fabric_switches` of the compute and storage networks and `appliances` (UFM)."""
     networks, nodes = scenario.networks, scenario.cluster.nodes
     in_band, oob, racks = networks.in_band, networks.out_of_band, networks.racks
     per_rack = _nodes_per_rack(chosen.server, racks.nodes_per_rack)
