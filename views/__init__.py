@@ -1,0 +1,1 @@
+"""Pages of the app: Streamlit only, no model logic, no prices."""

@@ -1,0 +1,92 @@
+"""Editing in place: the scenario as YAML with line-exact faults, and a candidate copied with one thing changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from models.compare.candidate_copy import CHANGEABLE, with_copy
+from models.scenario.faults import InputError
+from models.scenario.load import dump, loads
+from models.scenario.schema import Scenario
+from views import inputs, show
+from views.ask import Ask
+
+
+def opened() -> None:
+    """Shows the editor."""
+    st.session_state["editing"] = True
+
+
+def editor(scenario: Scenario | None) -> None:
+    """The YAML editor; `scenario` is what is shown now, None while its text has faults."""
+    now = inputs.ask()
+    text = dump(scenario) if scenario is not None else now.text
+    if not text:
+        from views.ask import base_scenario
+
+        text = dump(base_scenario(now.name, now.text))
+    origin = (now.name, hash(text))
+    if st.session_state.get("editor-origin") != origin:
+        st.session_state["editor-origin"] = origin
+        st.session_state["editor-text"] = text
+    with st.container(border=True, key="editor"):
+        st.markdown("**Scenario as YAML**")
+        edited = st.text_area(
+            "Scenario as YAML", key="editor-text", height=420, label_visibility="collapsed", max_chars=1_000_000
+        )
+        with st.container(horizontal=True):
+            st.button("Apply", type="primary", key="apply-yaml", on_click=_apply)
+            st.button("Close", key="close-editor", on_click=_close)
+        fault: InputError | None = st.session_state.get("editor-fault")
+        if fault is not None:
+            show.faults(fault, edited)
+
+
+def _apply() -> None:
+    text = st.session_state["editor-text"]
+    try:
+        scenario = loads(text, "editor")
+    except InputError as error:
+        st.session_state["editor-fault"] = error
+        return
+    st.session_state["editor-fault"] = None
+    st.session_state["editing"] = False
+    inputs.set_ask(Ask(name=scenario.name, text=text))
+
+
+def _close() -> None:
+    st.session_state["editing"] = False
+    st.session_state["editor-fault"] = None
+
+
+def copy_and_change(scenario: Scenario) -> None:
+    """A popover that copies a candidate and changes one thing of it."""
+    with st.popover("Copy one, change one thing", width="stretch"):
+        name = st.selectbox("Copy", list(scenario.candidates), key="copy-of")
+        key = st.selectbox("Change", list(CHANGEABLE), key="copy-key", format_func=lambda k: CHANGEABLE[k].label)
+        change = CHANGEABLE[key]
+        options = change.options(scenario, name)
+        value: Any
+        if options:
+            value = st.selectbox("To", options, key=f"copy-value-{key}")
+        else:
+            value = st.number_input("To", value=change.number(scenario, name), key=f"copy-value-{key}-{name}")
+        st.button("Add candidate", type="primary", key="copy-add", on_click=_copied, args=(name, key, json.dumps(value)))
+        fault: InputError | None = st.session_state.pop("copy-fault", None)
+        if fault is not None:
+            show.faults(fault)
+
+
+def _copied(name: str, key: str, value: str) -> None:
+    from views.ask import whole_scenario
+
+    now = inputs.ask()
+    try:
+        scenario = with_copy(whole_scenario(now), name, key, json.loads(value))
+    except InputError as error:
+        st.session_state["copy-fault"] = error
+        return
+    inputs.set_ask(Ask(name=scenario.name, text=dump(scenario), off=now.off))

@@ -1,0 +1,177 @@
+"""How a page shows things: charts with export, tables with CSV, faults, progress, folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+from uuid import uuid4
+
+import pandas as pd
+import streamlit as st
+
+from models import charts
+from models.export import csv_text
+from models.scenario.faults import Fault, InputError
+from views.glossary import GLOSSARY
+from views.work import STORE, Busy, Cancelled, Job, wait_s
+
+
+def heading(sentence: str, question: str) -> None:
+    """The page's answer as its title, the question it answers above it."""
+    st.caption(question)
+    st.header(sentence, anchor=False)
+
+
+def chart(name: str, spec: Any, alternative: str = "") -> None:
+    """A chart across the page with its image downloads."""
+    alternative = alternative or str(getattr(spec, "description", "") or "")
+    st.altair_chart(spec, width="stretch", alt=alternative)
+    with st.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"exports-{name}"):
+        if charts.can_export():
+            st.download_button(
+                "PNG", lambda: charts.png(spec), f"{name}.png", "image/png",
+                key=f"png-{name}", on_click="ignore", type="tertiary",
+            )  # fmt: skip
+            st.download_button(
+                "SVG", lambda: charts.svg(spec), f"{name}.svg", "image/svg+xml",
+                key=f"svg-{name}", on_click="ignore", type="tertiary",
+            )  # fmt: skip
+        else:
+            st.caption("PNG and SVG: pip install 'fabric-compare[export]'")
+
+
+def table(
+    name: str, frame: pd.DataFrame, columns: Mapping[str, Any] | None = None, full: pd.DataFrame | None = None,
+    height: int | str = "auto", caption: str = "",
+) -> None:  # fmt: skip
+    """A table with its CSV; `full` is what the CSV holds where the page shows less."""
+    if caption:
+        st.markdown(f"**{caption}**")
+    st.dataframe(frame, column_config=dict(columns or {}), hide_index=True, width="stretch", height=height)
+    whole = frame if full is None else full
+    st.download_button(
+        "CSV", lambda: csv_text(whole), f"{name}.csv", "text/csv",
+        key=f"csv-{name}", on_click="ignore", type="tertiary", help=f"{name}.csv, {len(whole)} rows",
+    )  # fmt: skip
+
+
+def terms(*names: str) -> None:
+    """Words of the trade on this page, each with its meaning on hover."""
+    with st.container(horizontal=True, gap="small", key="terms-" + "-".join(n.replace(" ", "") for n in names)):
+        for name in names:
+            st.caption(name, help=GLOSSARY[name])
+
+
+def faults(error: InputError, text: str = "") -> None:
+    """What is wrong, where, and what is allowed; with the lines of the text around each fault."""
+    count = len(error.faults)
+    st.error(f"**{count} thing{'s' if count != 1 else ''} to mend before there is an answer.**", icon=":material/error:")
+    lines = text.splitlines()
+    for fault in error.faults[:20]:
+        with st.container(border=True):
+            place = f"{fault.file}, line {fault.line}" if fault.line else fault.file
+            st.markdown(f"{_escaped(place)} {'· `' + fault.key + '`' if fault.key else ''}")
+            if fault.given:
+                st.markdown(f"Given: `{fault.given.replace('`', '')}`")
+            st.markdown(_escaped(fault.problem[:1].upper() + fault.problem[1:]) + ".")
+            if fault.line and fault.line <= len(lines):
+                first = max(1, fault.line - 1)
+                shown = lines[first - 1 : fault.line + 1]
+                numbered = (f"{n:>4} {'>' if n == fault.line else ' '} {line[:160]}" for n, line in enumerate(shown, first))
+                st.code("\n".join(numbered), language=None)
+    if count > 20:
+        st.caption(f"and {count - 20} more")
+
+
+def fault_of(error: Exception) -> InputError:
+    """An InputError for anything a run may end with; the reader never sees a traceback."""
+    if isinstance(error, InputError):
+        return error
+    if isinstance(error, Busy):
+        return InputError([Fault("server", "", "", "too many runs wait already; try again in a minute")])
+    if isinstance(error, MemoryError):
+        return InputError([Fault("server", "", "", "this case does not fit into memory; choose a smaller one")])
+    return InputError([Fault("this case", "", "", f"cannot be computed ({type(error).__name__}: {error})")])
+
+
+def _escaped(text: str) -> str:
+    for sign in "\\`*_{}[]<>#$|~":
+        text = text.replace(sign, "\\" + sign)
+    return text
+
+
+# Runs -----------------------------------------------------------------------------------------------------
+
+
+def session_id() -> str:
+    """A name for this browser tab's session, used only to know who waits for a run."""
+    return str(st.session_state.setdefault("session", uuid4().hex))
+
+
+def stopped_here(key: Hashable) -> bool:
+    """Whether this session has stopped the run of `key`."""
+    return key in st.session_state.setdefault("stopped", set())
+
+
+def run_of(
+    key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, wait: float = 0.35
+) -> Job | None:
+    """The run of `key`, waited for a moment; None where this session has stopped it and nothing is there."""
+    if stopped_here(key):
+        job = STORE.known(key)
+        return job if job is not None and job.ended.is_set() and job.error is None else None
+    job = STORE.job(key, title, function, steps)
+    job.watchers.add(session_id())
+    job.ended.wait(wait_s(wait))
+    return job
+
+
+def result_of(key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, name: str = "run") -> Any:
+    """Result of a run, or None after showing its progress; errors of the run are raised here."""
+    job = run_of(key, title, function, steps)
+    if job is None:
+        stopped(key, name, title)
+        return None
+    if not job.ended.is_set():
+        progress(key, name)
+        return None
+    if isinstance(job.error, Cancelled):
+        stopped(key, name, title)
+        return None
+    if job.error is not None:
+        raise job.error
+    return job.result
+
+
+def progress(key: Hashable, name: str) -> None:
+    """Progress of a run with time left and a button that stops it; the page reruns when it ends."""
+
+    @st.fragment(run_every=0.5)
+    def panel() -> None:
+        job = STORE.known(key)
+        if job is None or job.ended.is_set():
+            st.rerun()
+        else:
+            left = job.seconds_left
+            text = f"{job.title}: {job.says}" + (f" · about {max(1, round(left))} s left" if left else "")
+            with st.container(horizontal=True, vertical_alignment="center", key=f"progress-{name}"):
+                st.progress(job.fraction, text=text)
+                st.button("Cancel", key=f"cancel-{name}", on_click=_stop, args=(key,))
+
+    panel()
+
+
+def stopped(key: Hashable, name: str, title: str) -> None:
+    """Says that a run was stopped, with a button that starts it again."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"stopped-{name}"):
+        st.caption(f"{title}: stopped.")
+        st.button("Run it", key=f"again-{name}", on_click=_again, args=(key,), type="tertiary")
+
+
+def _stop(key: Hashable) -> None:
+    st.session_state.setdefault("stopped", set()).add(key)
+    STORE.leave(key, session_id())
+
+
+def _again(key: Hashable) -> None:
+    st.session_state.setdefault("stopped", set()).discard(key)
