@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from models.infiniband.sharp import reduction
 from models.solvers.alpha_beta import goodput_under_loss_fraction
 from models.solvers.collective_time import COLLECTIVES, collective_time
-from models.solvers.load_balance import IDEAL, LoadBalance
+from models.solvers.load_balance import LoadBalance, closed_form_balance
 from models.solvers.transfer_time import transfer_time
 from models.topology.link import Link, path_latency_s
 from models.topology.network import Network
@@ -36,22 +35,13 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
 
     @cache
     def balance(pattern: str) -> LoadBalance:
-        return closed_form(pattern, phase, network, link)
+        return closed_form_balance(pattern, phase, network, link.technology)
 
     if phase.operation not in COLLECTIVES:
         return transfer_time(phase, network, path, balance)
     granted, notes = reduction(phase, network, path)
     found = collective_time(phase, network, path, balance, granted)
     return replace(found, notes=found.notes + notes)
-
-
-def closed_form(pattern: str, phase: Phase, network: Network, link: Link) -> LoadBalance:
-    """Share of the NIC's rate that the routing leaves to a traffic pattern, in closed form."""
-    solver: Any = import_module("models.solvers.load_balance")
-    if not hasattr(solver, "closed_form_balance"):
-        return IDEAL
-    share: LoadBalance = solver.closed_form_balance(pattern, phase, network, link.technology)
-    return share
 
 
 def loss_adjusted(link: Link, network: Network) -> Link:
