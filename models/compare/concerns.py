@@ -59,8 +59,8 @@ def cost_keys(concerns: Iterable[Concern], candidate: str) -> tuple[str, ...]:
 
 
 def values_of(keys: Sequence[str], point: Mapping[str, object]) -> tuple[object, ...]:
-    """The point's values of `keys`, in order."""
-    return tuple(point[key] for key in keys)
+    """The point's values of `keys`, in order; None for a key it leaves as the scenario has it."""
+    return tuple(point.get(key) for key in keys)
 
 
 def _owner(key: str, section: str, names: Iterable[str]) -> str:

@@ -50,6 +50,8 @@ def swept(scenario: Scenario, values: Mapping[str, Value]) -> Scenario:
 
     Raises InputError for a key that does not exist or a value that is not allowed.
     """
+    if not values:
+        return scenario
     changed = with_values(scenario, values)
     if changed.cluster.gpus == scenario.cluster.gpus:
         return changed
@@ -126,7 +128,7 @@ class Variations:
         """The scenario with those of `keys` set; PartFailed when the values are not allowed."""
         return self._part(
             ("scenario", keys, values_of(keys, point)),
-            lambda: swept(self.scenario, {key: point[key] for key in keys}) if keys else self.scenario,
+            lambda: swept(self.scenario, {key: point[key] for key in keys if key in point}),
         )
 
     def setup(self, point: Point, candidate: str) -> Setup:
@@ -178,7 +180,7 @@ class Variations:
     def scored(self, point: Point) -> dict[str, float]:
         """Weights of the workloads that count; all count alike where none has a weight."""
         weights = {
-            name: float(point[self._weights[name]]) if name in self._weights else item.weight
+            name: float(point[self._weights[name]]) if self._weights.get(name) in point else item.weight
             for name, item in self.scenario.workloads.items()
         }
         found = {name: weight for name, weight in weights.items() if weight > 0}

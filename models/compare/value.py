@@ -25,11 +25,10 @@ from models.compare.draws import (
 
 @dataclass(frozen=True)
 class TimeBand:
-    """Time of one unit of work by each method, with what part of it no network can change."""
+    """Time of one unit of work by each method, with the band of what the network does to it."""
 
     workload: str
     weight: float
-    fixed_s: float
     by_method: Mapping[str, tuple[float, float, float]]  # method -> (value, low, high) of the whole
 
 

@@ -1,0 +1,127 @@
+"""Plain-text tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from models.compare.comparison import Comparison
+from models.compare.verdict import percent
+from models.units import duration_text, size_text, usd_text
+
+
+def columns_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table with aligned columns; the first column is text, the others are set right.
+
+    >>> print(columns_text(["a", "b"], [["x", "1.5"], ["long", "22"]]))
+    a       b
+    x     1.5
+    long   22
+    """
+    table = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    lines = []
+    for row in table:
+        cells = [
+            row[0].ljust(widths[0]),
+            *[cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True)],
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def figure_text(value: float, unit: str) -> str:
+    """A figure with three significant digits in the unit a reader expects."""
+    if value != value:
+        return "-"
+    if unit == "s":
+        return duration_text(value)
+    if unit == "bytes":
+        return size_text(value)
+    if unit.startswith("USD") and "GPU" not in unit and "kWh" not in unit:
+        return usd_text(value) + unit[3:]
+    if unit in ("", "1"):
+        return f"{value:.3g}"
+    if unit == "fraction":
+        return percent(value)
+    return f"{value:.3g} {unit}"
+
+
+def comparison_text(result: Comparison) -> str:
+    """The verdict, the candidates, and each workload by both methods."""
+    scenario = result.scenario
+    lines = [
+        scenario.question,
+        "",
+        result.verdict.sentence,
+        result.verdict.time_sentence,
+        result.verdict.cost_sentence,
+        "",
+    ]
+    header = [
+        "candidate",
+        "work per dollar",
+        "90 % band",
+        "best in",
+        "USD per year",
+        "capital",
+        "network share",
+    ]
+    rows = []
+    for value in result.values:
+        cost = result.costs[value.candidate]
+        rows.append(
+            [
+                value.candidate,
+                f"{value.relative:.3f}",
+                f"{value.low / _best(result):.3f} .. {value.high / _best(result):.3f}",
+                percent(value.probability_best),
+                usd_text(value.yearly_usd),
+                usd_text(cost.capital_usd[1]),
+                percent(cost.network_share_fraction),
+            ]
+        )
+    lines += [columns_text(header, rows), ""]
+    lines += ["work per dollar is relative to the best; network share is of the cluster's capital", ""]
+    for workload, table in result.comparison[result.comparison.workload != ""].groupby(
+        "workload", sort=False
+    ):
+        lines += [str(workload), _workload_text(table), ""]
+    for cost in result.costs.values():
+        lines.append(f"{cost.candidate}: {cost.network_words}")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _best(result: Comparison) -> float:
+    return result.values[0].work_per_dollar
+
+
+def _workload_text(table: pd.DataFrame) -> str:
+    metrics = list(dict.fromkeys(table.metric))[:7]
+    header = ["  candidate", "method", *metrics]
+    rows = []
+    for (candidate, method), group in table.groupby(["candidate", "method"], sort=False):
+        figures = {row.metric: figure_text(row.value, row.unit) for row in group.itertuples()}
+        rows.append([f"  {candidate}", str(method), *[figures.get(metric, "-") for metric in metrics]])
+    return columns_text(header, rows)
+
+
+def bill_text(tables: Mapping[str, pd.DataFrame]) -> str:
+    """Bill of materials by network and category, then yearly cost."""
+    bill = tables["bill_of_materials"]
+    lines = []
+    for candidate, group in bill.groupby("candidate", sort=False):
+        lines.append(str(candidate))
+        rows = [
+            [
+                f"  {row.network} {row.tier} {row.description}"[:70],
+                f"{row.quantity_total:g}",
+                "unknown" if row.extended_mid_usd != row.extended_mid_usd else f"{row.extended_mid_usd:,.0f}",
+            ]
+            for row in group.itertuples()
+        ]
+        total = group.extended_mid_usd.sum()
+        lines.append(columns_text(["  line", "quantity", "USD"], [*rows, ["  total", "", f"{total:,.0f}"]]))
+        lines.append("")
+    return "\n".join(lines)

@@ -1,0 +1,135 @@
+"""The numbers a decision rests on, and the plain ranking they give: no draws, no words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
+
+from models.compare.axes import Point
+from models.compare.sweep_points import PartFailed, Variations
+from models.compare.value import CostLine, TimeBand, mid_time_s
+from models.scenario.faults import Fault, InputError
+
+
+@dataclass(frozen=True)
+class Case:
+    """Times of the scored workloads and yearly cost lines of every candidate."""
+
+    times: Mapping[str, Sequence[TimeBand]]
+    costs: Mapping[str, Sequence[CostLine]]
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Names, in the scenario's order."""
+        return tuple(self.times)
+
+
+@dataclass(frozen=True)
+class Score:
+    """One candidate without uncertainty: work relative to the fastest, and dollars."""
+
+    relative_work: float
+    yearly_usd: float
+
+    @property
+    def work_per_dollar(self) -> float:
+        """Relative work per million USD and year; infinite where the cluster costs nothing."""
+        return self.relative_work / self.yearly_usd * 1e6 if self.yearly_usd > 0 else float("inf")
+
+
+def case_at(variations: Variations, point: Point, base: Case | None = None) -> Case:
+    """The case at a point; a candidate that has no answer there keeps that of `base`.
+
+    Raises InputError when there is no base and a candidate has no answer.
+    """
+    times: dict[str, Sequence[TimeBand]] = {}
+    costs: dict[str, Sequence[CostLine]] = {}
+    for name in variations.scenario.candidates:
+        try:
+            times[name] = variations.bands(point, name)
+            costs[name] = variations.cost(point, name).lines
+        except PartFailed as error:
+            if base is None:
+                fault = Fault(variations.scenario.name, f"candidates.{name}", "", error.failure.reason)
+                raise InputError([fault]) from error
+            times[name], costs[name] = base.times[name], base.costs[name]
+    return Case(times, costs)
+
+
+def scores(case: Case) -> dict[str, Score]:
+    """Every candidate's score: weighted work relative to the fastest on each workload, and yearly cost, at mid.
+
+    >>> band = lambda s: [TimeBand("w", 1.0, {"analytical": (s, s, s)})]
+    >>> cost = lambda usd: [CostLine("v", usd, usd, usd)]
+    >>> found = scores(Case({"a": band(1.0), "b": band(2.0)}, {"a": cost(2e6), "b": cost(1e6)}))
+    >>> found["a"].work_per_dollar, found["b"].work_per_dollar
+    (0.5, 0.5)
+    """
+    best: dict[str, float] = {}
+    for bands in case.times.values():
+        for band in bands:
+            best[band.workload] = min(best.get(band.workload, float("inf")), mid_time_s(band))
+    found = {}
+    for name, bands in case.times.items():
+        weight = sum(band.weight for band in bands)
+        work = sum(
+            band.weight / weight * (best[band.workload] / mid_time_s(band) if mid_time_s(band) > 0 else 1.0)
+            for band in bands
+        )
+        found[name] = Score(work, sum(line.mid_usd for line in case.costs[name]))
+    return found
+
+
+def ranking(found: Mapping[str, Score]) -> list[str]:
+    """Names by work per dollar, best first; equal ones by name."""
+    return sorted(found, key=lambda name: (-found[name].work_per_dollar, name))
+
+
+def lead(found: Mapping[str, Score], a: str, b: str) -> float:
+    """How far `a` is ahead of `b` in work per dollar, as a fraction."""
+    return found[a].work_per_dollar / found[b].work_per_dollar - 1.0
+
+
+def log_ratio(found: Mapping[str, Score], a: str, b: str) -> float:
+    """ln of the ratio of work per dollar: zero where they tie, odd under swapping."""
+    return log(found[a].work_per_dollar / found[b].work_per_dollar)
+
+
+def with_group_at(case: Case, group: str, end: str) -> Case:
+    """The case with every cost line of `group` at its "low" or "high"."""
+
+    def moved(line: CostLine) -> CostLine:
+        if line.group != group:
+            return line
+        usd = line.low_usd if end == "low" else line.high_usd
+        return CostLine(group, usd, usd, usd)
+
+    return replace(case, costs={name: [moved(line) for line in lines] for name, lines in case.costs.items()})
+
+
+def with_times_at(case: Case, candidates: Sequence[str], end: str) -> Case:
+    """The case with the times of `candidates` at the "low" or "high" of each method's band."""
+    at = 1 if end == "low" else 2
+
+    def moved(band: TimeBand) -> TimeBand:
+        return replace(band, by_method={m: (ends[at],) * 3 for m, ends in band.by_method.items()})
+
+    return replace(
+        case,
+        times={
+            name: [moved(band) for band in bands] if name in candidates else list(bands)
+            for name, bands in case.times.items()
+        },
+    )
+
+
+def by_method_only(case: Case, method: str) -> Case:
+    """The case by one method."""
+    return replace(
+        case,
+        times={
+            name: [replace(band, by_method={method: band.by_method[method]}) for band in bands]
+            for name, bands in case.times.items()
+        },
+    )

@@ -1,0 +1,133 @@
+"""Inputs of the tornado: which scenario keys go to which low and high, and who says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from models.catalog.gpus import gpus
+from models.catalog.kernel_efficiency import kernel_efficiency
+from models.catalog.parts import parts
+from models.catalog.technology import Sourced, Technology
+from models.compare.axes import Value
+from models.scenario.load import candidate_technology
+from models.scenario.schema import Scenario
+from models.workload.llm_training import hidden_fractions
+
+ASSUMED = "assumption"
+OVERLAP_STEP = 0.15  # published overlaps of like stacks differ by this much
+QUEUE_PAIRS = (
+    1,
+    16,
+)  # NCCL_IB_QPS_PER_CONNECTION as run in the field: 1 is the default, 16 what ECMP tuning uses
+YEARS = (3, 5)
+DISCOUNT = (0.05, 0.12)
+FIGURES = (
+    "link.host_pair_latency_us", "link.hop_latency_us", "host.network_efficiency_fraction", "host.step_latency_factor",
+    "routing.imbalance_fraction", "in_network_reduction.streaming_fraction", "loss_recovery.loss_fraction",
+    "flow_control.dynamic_threshold", "operations.network_staff",
+)  # fmt: skip
+BALANCED = frozenset({"adaptive", "spray", "flowlet", "planned"})
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input at its two ends, everything else as the scenario has it."""
+
+    name: str
+    kind: str  # model | workload | economics
+    key: str
+    low: Value
+    mid: Value
+    high: Value
+    unit: str
+    source: str
+    candidate: str = ""  # "" = all
+
+
+def inputs(scenario: Scenario) -> list[Input]:
+    """All inputs with a band: figures of each candidate's technology, workloads, economics."""
+    found = [item for name in scenario.candidates for item in _technology_inputs(scenario, name)]
+    return [*found, *_workload_inputs(scenario), *_economic_inputs(scenario)]
+
+
+def _technology_inputs(scenario: Scenario, candidate: str) -> Iterator[Input]:
+    technology = candidate_technology(scenario.candidates[candidate])
+    start = f"candidates.{candidate}.overrides."
+
+    def made(path: str, low: Value, mid: Value, high: Value, source: str) -> Input:
+        words = path.rpartition(".")[2].replace("_", " ")
+        unit = next((u for u in ("us", "fraction", "usd") if path.endswith("_" + u)), "1")
+        return Input(f"{words}, {candidate}", "model", start + path, low, mid, high, unit, source, candidate)
+
+    for path in FIGURES:
+        section, _, name = path.partition(".")
+        figure = getattr(getattr(technology, section), name)
+        if not isinstance(figure, Sourced) or figure.band[0] == figure.band[1]:
+            continue
+        if path == "routing.imbalance_fraction" and technology.routing.kind not in BALANCED:
+            continue
+        if path == "in_network_reduction.streaming_fraction" and not technology.in_network_reduction.granted:
+            continue
+        low, high = figure.band
+        yield made(path, low, figure.value, high, f"{figure.source} ({figure.confidence})")
+    if technology.routing.kind == "ecmp":
+        pairs = technology.routing.queue_pairs
+        fewest, most = min(QUEUE_PAIRS[0], pairs), max(QUEUE_PAIRS[1], pairs)
+        yield made(
+            "routing.queue_pairs", fewest, pairs, most, "NCCL_IB_QPS_PER_CONNECTION in the field: 1 to 16"
+        )
+    if technology.in_network_reduction.kind == "sharp":
+        granted = technology.in_network_reduction.granted
+        source = "NVIDIA SHARP release notes: one job a switch in exclusive lock mode"
+        yield made("in_network_reduction.granted", False, granted, True, source)
+    yield from _congestion_input(technology, start, candidate)
+
+
+def _congestion_input(technology: Technology, start: str, candidate: str) -> Iterator[Input]:
+    """DCQCN against none at all: the parameter sets in between are closer to each other than to either end."""
+    if technology.congestion_control.kind == "dcqcn":
+        name, key = f"congestion control, {candidate}", start + "congestion_control.kind"
+        source = "Meta SIGCOMM 2024 ran 400G training without DCQCN"
+        yield Input(name, "model", key, "none", "dcqcn", "dcqcn", "kind", source, candidate)
+
+
+def _workload_inputs(scenario: Scenario) -> Iterator[Input]:
+    for name, workload in scenario.workloads.items():
+        if workload.kind != "llm_training" or (workload.weight <= 0 and len(scenario.workloads) > 1):
+            continue
+        sizes = {"tp": workload.tp, "pp": workload.pp, "ep": workload.ep, "cp": workload.cp, "dp": 2}
+        for dimension, hidden in hidden_fractions(workload).items():
+            if sizes[dimension] < 2:
+                continue
+            yield Input(
+                f"overlap of {dimension} traffic, {name}", "workload", f"workloads.{name}.overlap.{dimension}",
+                round(max(0.0, hidden - OVERLAP_STEP), 12), hidden, round(min(1.0, hidden + OVERLAP_STEP), 12),
+                "fraction", f"{ASSUMED}: plus and minus {OVERLAP_STEP}",
+            )  # fmt: skip
+        row = kernel_efficiency(gpus()[scenario.cluster.gpu].generation)
+        if workload.kernel_efficiency is None and row.low < row.high:
+            yield Input(
+                f"kernel efficiency, {name}", "workload", f"workloads.{name}.kernel_efficiency",
+                row.low, row.efficiency, row.high, "fraction", f"{row.source} ({row.confidence})",
+            )  # fmt: skip
+
+
+def _economic_inputs(scenario: Scenario) -> Iterator[Input]:
+    economics = scenario.economics
+
+    def made(field: str, low: float, high: float, unit: str, source: str) -> Input:
+        mid = getattr(economics, field)
+        words = field.removesuffix("_fraction").replace("_", " ")
+        return Input(
+            words, "economics", f"economics.{field}", min(low, mid), mid, max(high, mid), unit, source
+        )
+
+    for field, row, unit in (
+        ("usd_per_kwh", "op_elec", "USD/kWh"), ("pue", "op_pue", "1"), ("space_usd_per_kw_month", "op_colo", "USD/kW/month"),
+    ):  # fmt: skip
+        part = parts()[row]
+        if part.prices is not None:
+            yield made(field, part.prices[0], part.prices[2], unit, part.source)
+    yield made("years", *YEARS, "years", ASSUMED)
+    yield made("discount_rate_fraction", *DISCOUNT, "fraction", ASSUMED)
