@@ -1,8 +1,8 @@
 """The storage network: a tapered two-tier tree (three tiers or none where the size asks for it).
 
 Rule, checked on the 127-node DGX SuperPOD H100 (16 switches, 240 leaf-spine links): leaves = ports / (k/2),
-uplinks per leaf = ports per leaf / taper, spines = the smallest divisor of the uplinks that is >= leaves / 2, so that
-the taper can be removed later without new spines.
+uplinks per leaf = ports per leaf / taper (rounded up to a number that divides well), spines = the smallest divisor of
+the uplinks that is >= leaves / 2, so that the taper can be removed later without new spines.
 """
 
 from __future__ import annotations
@@ -36,12 +36,20 @@ def tapered_size(ports: int, radix: int, taper: float, words: str) -> NetworkSiz
     >>> size = tapered_size(310, 64, 4 / 3, "storage")
     >>> size.leaves_per_copy, size.spines_per_copy, size.leaf_spine_links
     (10, 6, 240)
+    >>> tapered_size(310, 128, 4 / 3, "storage").spines_per_copy
+    3
     """
     if ports <= radix:
         return _size(words, ports, radix, radix, 0, 1, 0, 0)
     leaves = ceil(ports / (radix // 2))
     up = max(1, ceil(ceil(ports / leaves) / taper - 1e-9))
     if leaves / 2 <= up and leaves <= radix:
+        # a count of uplinks without a fitting divisor (47) takes a few more, not a spine for each uplink
+        up = next(
+            u
+            for u in range(up, 2 * up + 1)
+            if smallest_divisor_at_least(u, leaves / 2) <= 2 * ceil(leaves / 2)
+        )
         spines = smallest_divisor_at_least(up, leaves / 2)
         return _size(words, ports, radix, radix // 2, up, leaves, spines, 0)
     pods = ceil(leaves / (radix // 2))

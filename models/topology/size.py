@@ -103,7 +103,9 @@ def radix_at(ports: int, port_gbit_per_s: float, link_gbit_per_s: float) -> int:
     (128, 64, 144)
     """
     if link_gbit_per_s > port_gbit_per_s:
-        raise CannotBuild(f"a {port_gbit_per_s:g} Gbit/s switch port cannot carry a {link_gbit_per_s:g} Gbit/s link")
+        raise CannotBuild(
+            f"a {port_gbit_per_s:g} Gbit/s switch port cannot carry a {link_gbit_per_s:g} Gbit/s link"
+        )
     return int(ports * (port_gbit_per_s // link_gbit_per_s))
 
 
@@ -135,7 +137,9 @@ def network_size(
         return _dragonfly_plus(endpoints, radix)
     if kind == "rail_optimized":
         size = _rail_optimized(nodes, nics_per_node, radix, taper, extra_leaf_ports)
-        words = "rail-optimised any-to-any fat tree: NIC j of every node of a unit on leaf j, all leaves joined"
+        words = (
+            "rail-optimised any-to-any fat tree: NIC j of every node of a unit on leaf j, all leaves joined"
+        )
         return _copies(size, kind, words, 1, 1.0)
     return _copies(_tree(endpoints, radix, taper), kind, "any-to-any fat tree", 1, 1.0)
 
@@ -171,6 +175,8 @@ def _tree(endpoints: int, radix: int, taper: float, leaves: int | None = None) -
         return _Tree(endpoints, radix, radix, 0, 1, 0, 0, 1)
     down = down_ports(radix, taper)
     up = min(radix - down, max(1, ceil(down / taper - 1e-9)))
+    if taper > 1:
+        down, up = _dividing(radix, down, up, leaves or ceil(endpoints / down))
     if leaves is None:
         leaves = ceil(endpoints / down)
     if leaves <= radix:
@@ -180,11 +186,28 @@ def _tree(endpoints: int, radix: int, taper: float, leaves: int | None = None) -
     pods = ceil(leaves / pod_leaves)
     if pods > radix:
         most = radix * pod_leaves * down
-        raise CannotBuild(f"{endpoints} ports exceed the {most} a three-tier tree of {radix}-port switches reaches")
+        raise CannotBuild(
+            f"{endpoints} ports exceed the {most} a three-tier tree of {radix}-port switches reaches"
+        )
     spines_per_pod = smallest_divisor_at_least(up, ceil(leaves / pods) * up / (radix - radix // 2))
     spines = pods * spines_per_pod
     cores = ceil(leaves * up / radix)
     return _Tree(endpoints, radix, down, up, leaves, spines, cores, pods)
+
+
+def _dividing(radix: int, down: int, up: int, leaves: int) -> tuple[int, int]:
+    """Ports of a tapered leaf whose uplinks share out over few spines: 26 uplinks would ask for 13 spines where 4 do.
+
+    A few host ports are given up, never the taper asked for.
+
+    >>> _dividing(128, 102, 26, 16)
+    (100, 28)
+    """
+    for more in range(up, min(2 * up, radix - 1) + 1):
+        least = ceil(leaves * more / radix)
+        if smallest_divisor_at_least(more, leaves * more / radix) <= max(2 * least - 1, 1):
+            return min(down, radix - more), more
+    return down, up
 
 
 def _rail_optimized(nodes: int, nics_per_node: int, radix: int, taper: float, extra: int) -> _Tree:
@@ -221,7 +244,9 @@ def _dragonfly_plus(endpoints: int, radix: int) -> NetworkSize:
     per_group = half * half
     groups = max(2, ceil(endpoints / per_group))
     if groups > per_group + 1:
-        raise CannotBuild(f"{endpoints} ports need {groups} groups; dragonfly+ of radix {radix} has {per_group + 1}")
+        raise CannotBuild(
+            f"{endpoints} ports need {groups} groups; dragonfly+ of radix {radix} has {per_group + 1}"
+        )
     return NetworkSize(
         kind="dragonfly_plus",
         words=f"dragonfly+: {groups} groups of {half} leaves and {half} spines",
