@@ -70,6 +70,10 @@ def _media_findings(place: str, media: Media, low: Part, high: Part, chosen: Cho
         if module is None:
             continue
         yield from _cage_findings(f"{place}, {end} end", module, port)
+        lanes, needed = module.lane_gbit_per_s or 0, port.lane_gbit_per_s or 0
+        if needed >= 200 and chosen.rate_gbit_per_s >= 800 and 0 < lanes < needed:
+            text = f"{module.id} runs {lanes:g}G lanes, {port.id} {needed:g}G lanes: no link"
+            yield Finding("error", f"{place}, {end} end: {text}")
 
 
 def _pair_findings(place: str, low: Part, high: Part, cable: Part) -> Iterator[Finding]:

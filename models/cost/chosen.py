@@ -27,6 +27,7 @@ NICS = {
     ("roce", 200.0): "nic_thor1", ("roce", 400.0): "nic_thor2", ("roce", 800.0): "nic_cx8",
     ("spectrum_x", 400.0): "nic_bf3_b3140h", ("spectrum_x", 800.0): "nic_cx8", ("tcp", 400.0): "nic_cx7_400",
 }  # fmt: skip
+ATTACHED = ("passive copper", "active copper", "active fibre")
 NO_SERVER = "server_not_in_catalogue"
 
 
@@ -82,7 +83,7 @@ def chosen_parts(scenario: Scenario, name: str, catalogue: Catalogue) -> Chosen:
         fabric="ib" if technology.fabric == "ib" else "ethernet",
         rate_gbit_per_s=rate,
         parts=parts,
-        optics=_optics(given),
+        optics=_optics(given, catalogue),
         catalogue=catalogue,
         server=catalogue[server_id] if server_id else None,
         told=tuple(told),
@@ -110,9 +111,17 @@ def _faults(scenario: Scenario, name: str, given: dict[str, str], catalogue: Cat
     return faults
 
 
-def _optics(given: dict[str, str]) -> Rung | None:
-    low, high = given.get("nic_transceiver"), given.get("switch_transceiver")
-    return Rung(low, high, given.get("cable", "cb_mpo_mm")) if low and high else None
+def _optics(given: dict[str, str], catalogue: Catalogue) -> Rung | None:
+    """The named modules and fibre; a cable with its ends attached needs no modules."""
+    low, high, cable = given.get("nic_transceiver"), given.get("switch_transceiver"), given.get("cable")
+    if cable and not low and not high and catalogue[cable].medium in ATTACHED:
+        return Rung("", "", cable)
+    if not low or not high:
+        return None
+    fibre = "cb_mpo_mm" if catalogue[high].medium == "multimode" else "cb_mpo_sm"
+    if catalogue[high].connector == "LC duplex":
+        fibre = "cb_lc_sm"
+    return Rung(low, high, cable or fibre)
 
 
 def _storage_switch(compute: Part, catalogue: Catalogue) -> Part:

@@ -137,7 +137,7 @@ def link_kind(switch: Part, link_gbit_per_s: float, place: str) -> str:
 def _host_kind(chosen: Chosen) -> tuple[str, Rung | None]:
     kind = link_kind(chosen["switch"], chosen.rate_gbit_per_s, "host")
     named = chosen.optics
-    if kind != "twin host":
+    if kind != "twin host" or (named is not None and not named.low):
         return kind, named
     nic = chosen["nic"]
     if chosen.host_cage_twin or (nic.speed_gbit_per_s or 0) >= 800:
@@ -159,9 +159,11 @@ def _switch_media(
     if chosen.optics is not None:
         named = replace(chosen.optics, low=chosen.optics.high)
         third = f"{kind}, third party"
-        if chosen.catalogue[named.high].vendor == "third party" and third in FIBRE:
+        if named.high and chosen.catalogue[named.high].vendor == "third party" and third in FIBRE:
             kind = third
-    media, told = link_media(chosen.catalogue, kind, link, length_m, chosen.fabric, named, copper, packaged)
+    media, told = link_media(
+        chosen.catalogue, kind, link, length_m, chosen.fabric, named, copper, packaged, symmetric=True
+    )
     return (replace(media, low=None) if packaged else media), told
 
 

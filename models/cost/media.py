@@ -104,11 +104,13 @@ def link_media(
     named: Rung | None = None,
     copper: bool = True,
     co_packaged: bool = False,
+    symmetric: bool = False,
 ) -> tuple[Media, list[str]]:
     """Parts of a link of `length_m`, and what a buyer should be told (named parts that do not reach).
 
-    `kind` is a key of FIBRE; `fabric` is ib or ethernet. The shortest rung that reaches wins; when none does,
-    the longest is returned with a message.
+    `kind` is a key of FIBRE, `fabric` is ib or ethernet; `symmetric`: both ends are switches, so the upper end's
+    module serves both. The shortest rung that reaches wins; when none does, the longest is returned with a
+    message.
     """
     base = kind.split(",")[0]
     if copper:
@@ -128,10 +130,10 @@ def link_media(
                     f"{length_m:g} m exceeds the {_reach_m(catalogue, named):g} m of {names}: "
                     f"{rung.high or rung.cable} with {rung.cable} is billed instead"
                 ]
-            return _media(catalogue, rung, link_gbit_per_s, co_packaged), told
+            return _media(catalogue, rung, link_gbit_per_s, co_packaged, symmetric), told
     last = max(ladder, key=lambda rung: _reach_m(catalogue, rung))
     reach = _reach_m(catalogue, last)
-    return _media(catalogue, last, link_gbit_per_s, co_packaged), [
+    return _media(catalogue, last, link_gbit_per_s, co_packaged, symmetric), [
         f"nothing in the catalogue reaches {length_m:g} m at {link_gbit_per_s:g} Gbit/s; billed as for {reach:g} m"
     ]
 
@@ -146,7 +148,9 @@ def _assembly(part: Part, link_gbit_per_s: float) -> Media:
     return Media(None, None, part, 1, 1, float(carried), part.medium == "active fibre")
 
 
-def _media(catalogue: Catalogue, rung: Rung, link_gbit_per_s: float, co_packaged: bool) -> Media:
+def _media(
+    catalogue: Catalogue, rung: Rung, link_gbit_per_s: float, co_packaged: bool, symmetric: bool
+) -> Media:
     cable = catalogue[rung.cable]
     if not rung.low and not rung.high:
         return _assembly(cable, link_gbit_per_s)
@@ -156,12 +160,15 @@ def _media(catalogue: Catalogue, rung: Rung, link_gbit_per_s: float, co_packaged
     note = ""
     carried = per_fibre / link_gbit_per_s
     if carried > 1:  # a half-rate link shares a fibre through a splitter
-        cable, carried = catalogue["cb_mpo_split"], 2.0
+        cable = catalogue["cb_mpo_split" if high.medium == "multimode" else "cb_mpo_split_sm"]
+        carried = 2.0
         note = (
             "split fibres"
             if per_fibre == 2 * link_gbit_per_s
             else "split fibres; more than two ways needs a shuffle"
         )
+    if symmetric:
+        low = high
     return Media(
         low,
         None if co_packaged else high,

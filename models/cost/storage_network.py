@@ -73,7 +73,8 @@ def storage_fabric(scenario: Scenario, chosen: Chosen) -> Fabric:
     words = f"storage network, taper {storage.oversubscription:.3g}:1"
     size = replace(tapered_size(edge, radix, storage.oversubscription, words), host_leaf_links=edge - held)
     host_kind = link_kind(switch, link, "host")
-    third = chosen.optics is not None and chosen.catalogue[chosen.optics.high].vendor == "third party"
+    named_high = chosen.optics.high if chosen.optics is not None else ""
+    third = bool(named_high) and chosen.catalogue[named_high].vendor == "third party"
     if host_kind == "twin host":
         host_kind = "twin host, third party" if third else "twin host, QSFP112"
     trunk_kind = link_kind(switch, link, "switch")
@@ -89,7 +90,7 @@ def storage_fabric(scenario: Scenario, chosen: Chosen) -> Fabric:
             trunk_kind += ", third party"
         length = scenario.topology.cable_m.leaf_spine
         trunk, more = link_media(
-            chosen.catalogue, trunk_kind, link, length, chosen.fabric, None, copper=False
+            chosen.catalogue, trunk_kind, link, length, chosen.fabric, None, copper=False, symmetric=True
         )
         told += more
     slot = storage.ports_per_node
