@@ -185,6 +185,9 @@ def _quoted_part(
     given = _numbers(cells, faults, file, line)
     prices = _prices(cells, given, faults, file, line)
     category = CATEGORY_WORDS.get(cells.get("category", ""), cells.get("category", ""))
+    inside = cells.get("nic_included", "")
+    if inside and inside.lower() != "none" and inside not in table:
+        faults.append(Fault(file, "nic_included", inside, "no such part; a part id, or none", line))
     if category and category not in CATEGORIES:
         faults.append(Fault(file, "category", category, f"allowed: {', '.join(CATEGORIES)}", line))
     if faults:
@@ -198,6 +201,8 @@ def _quoted_part(
         "id", "category", "source", "confidence", "price_date", "notes", "unit",
     }  # fmt: skip
     changes |= {name: cells[name] for name in texts if cells.get(name)}
+    if cells.get("nic_included", "").lower() == "none":
+        changes |= {"nic_included": "", "nics_included": None}
     if cells.get("unit") and not cells["unit"].lower().startswith("usd") and known.unit == "USD each":
         changes["unit"] = cells["unit"]
     notes = [cells.get("notes", "") or known.notes]

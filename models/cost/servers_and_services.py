@@ -45,7 +45,8 @@ def server_items(scenario: Scenario, chosen: Chosen) -> Iterator[Item]:
         inside = server.nic_included
         words = f"price holds {server.nics_included} x {inside}" if inside else "NICs not in the price"
         yield Item("servers", "node", server.id, count, notes=words)
-        if inside:
+        owned = server.prices is not None and server.prices[1] == 0
+        if inside and not (owned and inside != nic.id):  # an owned server gives no money back for its NICs
             yield _credit(count * (server.nics_included or 0), server, chosen, nic)
     differs = server is None or server.nic_included != nic.id
     yield Item(

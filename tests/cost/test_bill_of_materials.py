@@ -135,6 +135,24 @@ def test_brownfield_and_own_lines() -> None:
     assert contract.extended_mid_usd == 25_000 and contract.line in built.per_year
 
 
+def test_existing_servers_give_no_money_back_for_their_nics() -> None:
+    owned = {"prices": {"sv_hgx_h100": {"mid": 0, "source": "existing servers"}}}
+    ib, roce = bill("ib", **owned), bill("roce", **owned)
+    net = [
+        sum(line.extended_mid_usd or 0 for line in b.lines if line.part in ("nic_cx7_400", "nic_thor2"))
+        for b in (ib, roce)
+    ]
+    assert net == [11 * 1600, 1035 * 1150]  # spares only; all new NICs at full price
+
+
+def test_a_quote_for_servers_without_nics() -> None:
+    quotes = catalogue_with_quotes(b"id,price_mid,nic_included\nsv_hgx_h100,290000,none\n").catalogue
+    built = bill_of_materials(scenario(), "ib", quotes)
+    assert not any(line.category == "nic_in_server" for line in built.lines)
+    with pytest.raises(InputError, match="nic_included = nic_x: no such part"):
+        catalogue_with_quotes(b"id,price_mid,nic_included\nsv_hgx_h100,290000,nic_x\n")
+
+
 def test_a_vendor_discount_moves_all_lines_of_the_vendor() -> None:
     base, off = bill(), bill(networks={"vendor_discount_fraction": {"NVIDIA": 0.25}})
     for before, after in zip(base.lines, off.lines, strict=True):
