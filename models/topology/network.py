@@ -77,3 +77,34 @@ def network(scenario: Scenario, radix: int, topology: Topology | None = None) ->
         failures=scenario.failures,
         seed=scenario.seed,
     )
+
+
+def plain_network(
+    gpus_count: int,
+    topology: Topology,
+    radix: int,
+    *,
+    gpus_per_node: int = 8,
+    gpu: str = "H100",
+    placement: Placement | None = None,
+    failures: Failures | None = None,
+    seed: int = 1,
+) -> Network:
+    """A network without a scenario file: one NIC per GPU, nodes of `gpus_per_node`.
+
+    >>> plain_network(64, Topology(kind="fat_tree"), 64).size.switches
+    1
+    """
+    nodes = gpus_count // gpus_per_node
+    return Network(
+        gpus=gpus_count,
+        gpu=gpus()[gpu],
+        gpus_per_node=gpus_per_node,
+        nics_per_node=gpus_per_node,
+        topology=topology,
+        size=network_size(topology, nodes, gpus_per_node, radix),
+        cable_m=topology.cable_m,
+        placement=placement or Placement(),
+        failures=failures or Failures(),
+        seed=seed,
+    )

@@ -1,0 +1,317 @@
+"""Routes on fat trees of one to three tiers, compiled. Plain arrays in, link numbers out.
+
+`shape` holds, in this order: ports, leaves, up, leaves_per_pod, pods, spines, parallel, spine_up, cores; `first`
+the first link of every tier (graph.TIERS, then BUNDLES). Modes: 0 destination modulo, 1 hash, 2 flowlet,
+3 planned, 4 destination modulo rotated by the source leaf, 5 bundles.
+"""
+
+# ruff: noqa: SIM110 - compiled code has no generators
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def mixed(a: Any, b: Any) -> Any:
+    """Hash of two 64-bit words (splitmix64 finaliser), integers only so that every machine agrees."""
+    x = np.uint64(a) + np.uint64(0x9E3779B97F4A7C15) * (np.uint64(b) + np.uint64(1))
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True)
+def below(h: Any, n: Any) -> Any:
+    """Hash reduced to 0 .. n-1."""
+    return np.int64((h >> np.uint64(11)) % np.uint64(n))
+
+
+@njit(cache=True)
+def path_lengths(source: Any, target: Any, leaf: Any, shape: Any, prefix: Any, suffix: Any) -> Any:
+    """Links of every path: host links, switch tiers crossed, NVLink prefix and suffix (-1 = none)."""
+    lpp, cores = shape[3], shape[8]
+    out = np.empty(source.size + 1, np.int64)
+    out[0] = 0
+    for f in range(source.size):
+        n = 0
+        if source[f] >= 0:
+            n = 2
+            a, b = leaf[source[f]], leaf[target[f]]
+            if a != b:
+                n = 4 if cores == 0 or a // lpp == b // lpp else 6
+        for k in range(2):
+            if prefix[f, k] >= 0:
+                n += 1
+            if suffix[f, k] >= 0:
+                n += 1
+        out[f + 1] = out[f] + n
+    return out
+
+
+@njit(cache=True)
+def core_range(core: Any, pod_cables: Any, cores: Any) -> Any:
+    """Cables of a pod that end at `core`: first and one past the last."""
+    return -((-core * pod_cables) // cores), -((-(core + 1) * pod_cables) // cores)
+
+
+@njit(cache=True)
+def _down_ok(alive: Any, base: Any, spine: Any, parallel: Any) -> Any:
+    for j in range(spine * parallel, (spine + 1) * parallel):
+        if alive[base + j]:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _core_ok(alive: Any, down_base: Any, leaf_base: Any, core: Any, shape: Any) -> Any:
+    parallel, spine_up, cores = shape[6], shape[7], shape[8]
+    lo, hi = core_range(core, shape[5] * spine_up, cores)
+    for q in range(lo, hi):
+        if alive[down_base + q] and _down_ok(alive, leaf_base, q // spine_up, parallel):
+            return True
+    return False
+
+
+@njit(cache=True)
+def _spine_ok(alive: Any, up_base: Any, down_base: Any, leaf_base: Any, spine: Any, shape: Any) -> Any:
+    """Whether a spine of the source pod reaches the destination leaf in another pod."""
+    spine_up, cores = shape[7], shape[8]
+    for i in range(spine_up):
+        q = spine * spine_up + i
+        if alive[up_base + q] and _core_ok(
+            alive, down_base, leaf_base, q * cores // (shape[5] * spine_up), shape
+        ):
+            return True
+    return False
+
+
+@njit(cache=True)
+def _chosen(valid: Any, n: Any, wanted: Any, h: Any, hashed: Any) -> Any:
+    """Index among the valid ones: the hash-th, or the first at or after `wanted`; -1 when none is valid."""
+    count = 0
+    for j in range(n):
+        count += valid[j]
+    if count == 0:
+        return -1
+    if hashed:
+        k = below(h, count)
+        for j in range(n):
+            if valid[j]:
+                if k == 0:
+                    return j
+                k -= 1
+    for step in range(n):
+        j = (wanted + step) % n
+        if valid[j]:
+            return j
+    return -1
+
+
+@njit(cache=True)
+def _lightest(valid: Any, n: Any, load: Any, base: Any, wanted: Any) -> Any:
+    """Valid index with the least load, ties from `wanted` on."""
+    best, at = np.inf, -1
+    for step in range(n):
+        j = (wanted + step) % n
+        if valid[j] and load[base + j] < best - 1e-12:
+            best, at = load[base + j], j
+    return at
+
+
+@njit(cache=True)
+def _lightest_through(
+    valid: Any, n: Any, load: Any, base: Any, far_base: Any, parallel: Any, wanted: Any
+) -> Any:
+    """Valid uplink whose own load and the lightest far cable of the same spine are least, for planning."""
+    best, at = np.inf, -1
+    for step in range(n):
+        j = (wanted + step) % n
+        if not valid[j]:
+            continue
+        far = np.inf
+        first = j // parallel * parallel
+        for k in range(first, first + parallel):
+            far = min(far, load[far_base + k])
+        cost = max(load[base + j], far)
+        if cost < best - 1e-12:
+            best, at = cost, j
+    return at
+
+
+@njit(cache=True)
+def tree_links(
+    mode: Any,
+    source: Any,
+    target: Any,
+    key: Any,
+    share: Any,
+    leaf: Any,
+    order: Any,
+    shape: Any,
+    first: Any,
+    alive: Any,
+    healthy: Any,
+    seed: Any,
+    polarised: Any,
+    gap: Any,
+    prefix: Any,
+    suffix: Any,
+    offsets: Any,
+    links: Any,
+) -> Any:
+    """Fills `links` (CSR with `offsets`); returns the first flow without a live path, or -1."""
+    ports, leaves, up, lpp, pods, spines, parallel, spine_up, cores = shape
+    pod_cables = spines * spine_up
+    hashed = mode == 1 or mode == 2
+    greedy = mode == 2 or mode == 3
+    load = np.zeros(first[8] if greedy else 1)
+    valid = np.ones(max(up, spine_up, parallel, 1), np.bool_)
+    valid_up = np.ones(max(spine_up, 1), np.bool_)
+    valid_down = np.ones(max(pod_cables if cores > 0 else 1, 1), np.bool_)
+    valid_leaf = np.ones(max(parallel, 1), np.bool_)
+    for f in range(source.size):
+        at = offsets[f]
+        for k in range(2):
+            if prefix[f, k] >= 0:
+                links[at] = prefix[f, k]
+                at += 1
+        if source[f] >= 0:
+            s, d = source[f], target[f]
+            copy = s // ports
+            a, b = leaf[s], leaf[d]
+            links[at] = first[0] + s
+            at += 1
+            if a != b and mode == 5:
+                pa, pb = copy * pods + a // lpp, copy * pods + b // lpp
+                if not healthy and not _any_path(alive, first, shape, copy, a, b):
+                    return f
+                links[at] = first[8] + copy * leaves + a
+                if cores > 0 and pa != pb:
+                    links[at + 1] = first[10] + pa
+                    links[at + 2] = first[11] + pb
+                    at += 2
+                links[at + 1] = first[9] + copy * leaves + b
+                at += 2
+            elif a != b:
+                pa, pb = a // lpp, b // lpp
+                up_a = first[2] + (copy * leaves + a) * up
+                down_b = first[3] + (copy * leaves + b) * up
+                far = cores > 0 and pa != pb
+                core_a = first[4] + (copy * pods + pa) * pod_cables
+                core_b = first[5] + (copy * pods + pb) * pod_cables
+                index = np.int64(order[d])
+                if mode == 4:
+                    index += a
+                h1 = mixed(key[f], np.uint64(seed))
+                h2 = h1 if polarised else mixed(h1, np.uint64(17))
+                h3 = h1 if polarised else mixed(h1, np.uint64(29))
+                h4 = h1 if polarised else mixed(h1, np.uint64(43))
+                moved = mode == 3 or (mode == 2 and below(mixed(h1, np.uint64(61)), 1048576) < gap * 1048576)
+                if not healthy:
+                    for j in range(up):
+                        ok = alive[up_a + j]
+                        if ok and far:
+                            ok = _spine_ok(alive, core_a, core_b, down_b, j // parallel, shape)
+                        elif ok:
+                            ok = _down_ok(alive, down_b, j // parallel, parallel)
+                        valid[j] = ok
+                if mode == 3 and not far:
+                    j = _lightest_through(valid, up, load, up_a, down_b, parallel, index % up)
+                elif moved:
+                    j = _lightest(valid, up, load, up_a, index % up)
+                elif healthy:
+                    j = below(h1, up) if hashed else index % up
+                else:
+                    j = _chosen(valid, up, index % up, h1, hashed)
+                if j < 0:
+                    return f
+                links[at] = up_a + j
+                at += 1
+                spine = j // parallel
+                wanted = j
+                if far:
+                    i_static = (index // up * parallel + j % parallel) % spine_up
+                    if not healthy:
+                        for i in range(spine_up):
+                            q = spine * spine_up + i
+                            valid_up[i] = alive[core_a + q] and _core_ok(
+                                alive, core_b, down_b, q * cores // pod_cables, shape
+                            )
+                    if mode == 3:
+                        i = _lightest_through(
+                            valid_up,
+                            spine_up,
+                            load,
+                            core_a + spine * spine_up,
+                            core_b + spine * spine_up,
+                            1,
+                            i_static,
+                        )
+                    elif moved:
+                        i = _lightest(valid_up, spine_up, load, core_a + spine * spine_up, i_static)
+                    elif healthy:
+                        i = below(h2, spine_up) if hashed else i_static
+                    else:
+                        i = _chosen(valid_up, spine_up, i_static, h2, hashed)
+                    q = spine * spine_up + i
+                    links[at] = core_a + q
+                    lo, hi = core_range(q * cores // pod_cables, pod_cables, cores)
+                    if not healthy:
+                        for k in range(lo, hi):
+                            valid_down[k - lo] = alive[core_b + k] and _down_ok(
+                                alive, down_b, k // spine_up, parallel
+                            )
+                    if moved:
+                        k = _lightest(valid_down, hi - lo, load, core_b + lo, q - lo)
+                    elif healthy:
+                        k = below(h3, hi - lo) if hashed else q - lo
+                    else:
+                        k = _chosen(valid_down, hi - lo, q - lo, h3, hashed)
+                    links[at + 1] = core_b + lo + k
+                    at += 2
+                    if (lo + k) // spine_up != spine:
+                        spine = (lo + k) // spine_up
+                        wanted = spine * parallel + j % parallel
+                if not healthy:
+                    for k in range(parallel):
+                        valid_leaf[k] = alive[down_b + spine * parallel + k]
+                if moved:
+                    k = _lightest(valid_leaf, parallel, load, down_b + spine * parallel, wanted % parallel)
+                elif healthy:
+                    k = below(h4, parallel) if hashed else wanted % parallel
+                else:
+                    k = _chosen(valid_leaf, parallel, wanted % parallel, h4, hashed)
+                links[at] = down_b + spine * parallel + k
+                at += 1
+            links[at] = first[1] + d
+            at += 1
+        for k in range(2):
+            if suffix[f, k] >= 0:
+                links[at] = suffix[f, k]
+                at += 1
+        if greedy:
+            for e in range(offsets[f], at):
+                load[links[e]] += share[f]
+    return -1
+
+
+@njit(cache=True)
+def _any_path(alive: Any, first: Any, shape: Any, copy: Any, a: Any, b: Any) -> Any:
+    leaves, up, lpp, pods = shape[1:5]
+    spines, parallel, spine_up, cores = shape[5:]
+    up_a = first[2] + (copy * leaves + a) * up
+    down_b = first[3] + (copy * leaves + b) * up
+    core_a = first[4] + (copy * pods + a // lpp) * spines * spine_up
+    core_b = first[5] + (copy * pods + b // lpp) * spines * spine_up
+    far = cores > 0 and a // lpp != b // lpp
+    for j in range(up):
+        if not alive[up_a + j]:
+            continue
+        if far and _spine_ok(alive, core_a, core_b, down_b, j // parallel, shape):
+            return True
+        if not far and _down_ok(alive, down_b, j // parallel, parallel):
+            return True
+    return False
