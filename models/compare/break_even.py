@@ -89,7 +89,11 @@ def with_network_time(case: Case, fixed_s: Mapping[tuple[str, str], float], fact
 
     def moved(name: str, band: TimeBand) -> TimeBand:
         fixed = fixed_s[name, band.workload]
-        ends = {m: tuple(fixed + factor * (v - fixed) for v in three) for m, three in band.by_method.items()}
+
+        def scaled(time_s: float) -> float:
+            return fixed + factor * (time_s - fixed)
+
+        ends = {m: (scaled(v), scaled(lo), scaled(hi)) for m, (v, lo, hi) in band.by_method.items()}
         return replace(band, by_method=ends)
 
     return replace(

@@ -157,8 +157,8 @@ def ground(
 
 def work_words(scenario: Scenario) -> str:
     """What the score counts, in a word."""
-    scored = [item.kind for item in scenario.workloads.values() if item.weight > 0] or ["other"]
-    return "training" if set(scored) == {"llm_training"} else "work"
+    scored = {item.kind for item in scenario.workloads.values() if item.weight > 0}
+    return "training" if scored == {"llm_training"} else "work"
 
 
 def _exposed(variations: Variations, case: Case, share: float) -> Case:

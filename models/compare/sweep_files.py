@@ -64,8 +64,8 @@ class Journal:
         """Keeps the rows of finished points."""
         found = list(rows)
         for number, text in found:
-            rows = text.encode()
-            self._file.write(b"%s%d %d\n" % (MARK, number, len(rows)) + rows)
+            encoded = text.encode()
+            self._file.write(b"%s%d %d\n" % (MARK, number, len(encoded)) + encoded)
         self._file.flush()
         self.done.update(found)
         if monotonic() - self._synced > SYNC_S:
