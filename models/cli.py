@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from models import __version__
+from models.cli_decision import add_commands as add_decision_commands
 from models.scenario.faults import InputError
 
 OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -73,6 +74,8 @@ def _parser() -> argparse.ArgumentParser:
     validate.add_argument("--format", choices=("table", "json", "csv"), default="table")
     validate.add_argument("--rows", action="store_true", help="every row, not only the groups")
     validate.set_defaults(command=_validate)
+
+    add_decision_commands(commands)
 
     schema = commands.add_parser("schema", help="JSON Schema of scenario files")
     schema.set_defaults(command=_schema)

@@ -32,7 +32,7 @@ def finished(
         shared = client.scatter(task, broadcast=True)
         futures = [client.submit(rows, shared, *handful, pure=False) for handful in handfuls]
         try:
-            for future in distributed.as_completed(futures):
+            for future in distributed.as_completed(futures, loop=client.loop):
                 yield future.result()
         finally:
             client.cancel([f for f in futures if not f.done()])

@@ -101,8 +101,15 @@ def test_one_candidate_out_of_range_leaves_the_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["cluster.gpu_count=1", "cluster.gpus=many", "prices.sw_nothing=1", "candidates.Nobody.overrides.x=1", "nonsense.key=1"]
-)  # fmt: skip
+    "text",
+    [
+        "cluster.gpu_count=1",
+        "cluster.gpus=many",
+        "prices.sw_nothing=1",
+        "candidates.Nobody.overrides.x=1",
+        "nonsense.key=1",
+    ],
+)
 def test_a_key_that_does_not_exist_is_an_error_not_a_table(text: str) -> None:
     with pytest.raises(InputError):
         rows_text(SMALL, grid(axes([text])), ANALYTICAL)
