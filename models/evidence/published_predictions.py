@@ -144,6 +144,17 @@ def collective_figures(row: Row) -> Figures:
     return tuple(rate * found.time_s / time / factor for time in (found.time_s, found.high_s, found.low_s))  # type: ignore[return-value]
 
 
+def collective_phase(row: Row) -> tuple[Phase, Setup]:
+    """The phase a collective's row ran, and where. Raises Unusable."""
+    name = text(row, "operation").lower().split(" ")[0]
+    if name not in OPERATIONS:
+        raise Unusable(f"operation {text(row, 'operation')!r} is not modelled")
+    operation, setup = OPERATIONS[name], row_setup(row)
+    if operation.startswith("moe"):
+        return _moe_phase(row, operation, setup), setup
+    return _phase(row, operation, setup), setup
+
+
 def phase_time(phase: Phase, setup: Setup) -> PhaseTime:
     """The analytical time of a phase on a row's set-up."""
     folder = FABRIC_FOLDERS[setup.link.technology.fabric]
@@ -195,7 +206,7 @@ def bandwidth_figures(row: Row) -> Figures:
         rate = min(rate, host.gbit_per_s_per_core.value * 1e9 / 8)
     rate *= _flows(words)
     size = number(row, "message_bytes") or PLATEAU_BYTES
-    low, high = band_factors("send_recv", row_fabric(row), size)
+    low, high = band_factors("send_recv", size)
     return rate / factor, rate / high / factor, rate / low / factor
 
 
@@ -224,7 +235,7 @@ def latency_figures(row: Row) -> Figures:
     """
     factor, fabric = unit_factor(row), row_fabric(row)
     size = number(row, "message_bytes") or 0.0
-    low, high = band_factors("send_recv", fabric, size)
+    low, high = band_factors("send_recv", size)
     if fabric == "nvlink":
         seconds = NVLINK_MESSAGE_S + size / 100e9
     else:
@@ -256,7 +267,7 @@ def storage_figures(row: Row) -> Figures:
     nics = whole(row, "nics_per_node", "NICs per client") or 0
     wire = clients * nics * link.goodput_bytes_per_s
     rate = min(wire, storage_demand_bytes_per_s(text(row, "operation"), factor))
-    low, high = band_factors("send_recv", row_fabric(row), PLATEAU_BYTES)
+    low, high = band_factors("send_recv", PLATEAU_BYTES)
     return rate / factor, rate / high / factor, rate / low / factor
 
 

@@ -115,6 +115,8 @@ def row_technology(row: Row, fabric: str, speed: float) -> Technology:
     ):
         preset = "rocev2_spray_400g"
     overrides: dict[str, object] = {"link.rate_gbit_per_s": speed}
+    if fabric == "roce" and re.search(r"schedul|ddc|planned", topology):
+        overrides["routing.kind"] = "planned"  # cells over all links, admitted by credits: no imbalance
     if fabric == "ib":
         overrides["in_network_reduction.kind"] = "sharp" if sharp_on(row) else "none"
     elif speed <= 100 and fabric in {"roce", "tcp"}:
@@ -188,12 +190,15 @@ def row_setup(row: Row) -> Setup:
 
 
 def row_network(row: Row, gpu: GpuModel, nodes: int, per_node: int, nics: int) -> Network:
-    """The network a row describes: rail-optimised unless its topology says fat tree or planes."""
+    """The network a row describes: rail-optimised unless its topology says fat tree or leaf and spine."""
     words = text(row, "topology").lower()
-    kind = "fat_tree" if "fat tree" in words or "leaf-spine" in words else "rail_optimized"
+    kind = "fat_tree" if re.search(r"fat tree|leaf-spine|switches", words) else "rail_optimized"
     topology = Topology.model_validate({"kind": kind})
+    radix = RADIX
+    if re.search(r"leaf-spine|\bswitches\b", words) and nodes > 1:
+        radix = min(RADIX, max(2, nodes * nics // 2))  # the source says that there is more than one leaf
     try:
-        size = network_size(topology, nodes, nics, RADIX)
+        size = network_size(topology, nodes, nics, radix)
     except CannotBuild as error:
         raise Unusable(str(error)) from error
     return Network(

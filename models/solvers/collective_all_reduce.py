@@ -151,7 +151,7 @@ def reduces_in_nvswitch(place: Place) -> bool:
 def _nvls_fill(place: Place, ranks: float, levels: int) -> tuple[float, float]:
     constants = place.constants
     if place.shape.rack_domain:
-        return constants["nvls_rack_ramp"], constants["nvls_rack_ramp_size"]
+        return constants["nvls_rack_ramp"] * (1 + levels), constants["nvls_rack_ramp_size"]
     fill = constants["nvls_ramp_per_rank"] * ranks * (1 + levels)
     return fill, constants["nvls_ramp_size_per_rank"] * ranks
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from models.solvers.alpha_beta import Array, Cost, terms_s
 from models.solvers.collective_all_reduce import all_reduce_costs
 from models.solvers.collective_all_to_all import all_to_all_costs, copies_per_token, moe_costs
-from models.solvers.collective_bands import band_factors
+from models.solvers.collective_bands import band_factors, hardware_class
 from models.solvers.collective_constants import Constants, constants
 from models.solvers.collective_gather import broadcast_costs, gather_costs, send_recv_costs
 from models.solvers.collective_groups import group_shape
@@ -158,9 +158,8 @@ def collective_time(
     costs, notes = collective_costs(phase, where)
     found = fastest(costs, np.array([phase.message_bytes]), notes)
     cost, time_s = found.costs[int(found.choice[0])], float(found.time_s[0])
-    low, high = band_factors(
-        phase.operation, link.technology.fabric, phase.message_bytes, where.shape.domains > 1
-    )
+    hardware = hardware_class(network.gpu.id, link.rate_bytes_per_s, where.shape.domains > 1)
+    low, high = band_factors(phase.operation, phase.message_bytes, hardware)
     metrics = _metrics(phase, where, cost, time_s)
     if cost.name.startswith("collnet"):
         notes = notes + _published_caution(cost)

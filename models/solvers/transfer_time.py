@@ -54,7 +54,7 @@ def transfer_time(phase: Phase, network: Network, link: Link, balance: Balances)
         rate, limit = slower((rate, limit), (supply, "storage"))
     transfer = phase.message_bytes / rate
     time_s = latency + transfer
-    low, high = band_factors("send_recv", link.technology.fabric, phase.message_bytes)
+    low, high = band_factors("send_recv", phase.message_bytes)
     return PhaseTime(
         time_s=time_s,
         low_s=time_s * low,
