@@ -1,0 +1,106 @@
+"""Charts of the decision: time against cost, and how far each candidate is behind the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import pandas as pd
+
+from models import charts
+from models.units import usd_text
+
+
+def time_against_cost(
+    cloud: pd.DataFrame, mids: pd.DataFrame, colours: Mapping[str, str], time_title: str, finding: str
+) -> Any:
+    """Cloud of draws per candidate with its mid, and the edge no candidate beats."""
+    colour = charts.colour(colours)
+    low = min(cloud.time.quantile(0.005), mids.time.min())
+    high = max(cloud.time.quantile(0.995), mids.time.max())
+    pad = (high - low) * 0.08 or 0.01 * high
+    x_low = min(cloud.yearly_usd.quantile(0.005), mids.yearly_usd.min())
+    x_high = max(cloud.yearly_usd.quantile(0.995), mids.yearly_usd.max())
+    x_pad = (x_high - x_low) * 0.04 or 0.01 * x_high
+    y_scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
+    x_scale = alt.Scale(domain=[x_low - x_pad, x_high + 5 * x_pad], zero=False, nice=False)
+    x = alt.X("yearly_usd:Q", scale=x_scale, axis=charts.axis("Ownership cost of the cluster, USD per year", charts.USD))
+    y = alt.Y("time:Q", scale=y_scale, axis=charts.axis(time_title))
+    inside = cloud[cloud.time.between(low - pad, high + pad) & cloud.yearly_usd.between(x_low - x_pad, x_high + x_pad)]
+    draws = alt.Chart(inside).mark_circle(size=14, opacity=0.2).encode(x=x, y=y, color=colour)
+    edge = mids[mids.on_edge].sort_values("yearly_usd")
+    line = (
+        alt.Chart(edge)
+        .mark_line(color=charts.INK, strokeDash=[2, 3], strokeWidth=1.5, interpolate="step-after")
+        .encode(x=x, y=y)
+    )
+    shown = mids.assign(cost_text=[usd_text(v) for v in mids.yearly_usd])
+    points = (
+        alt.Chart(shown)
+        .mark_point(size=170, filled=True, stroke="white", strokeWidth=1.5, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            tooltip=[
+                alt.Tooltip("candidate:N", title="candidate"),
+                alt.Tooltip("cost_text:N", title="cost a year"),
+                alt.Tooltip("time:Q", title=time_title, format=".4g"),
+            ],
+        )
+    )
+    places = charts.spread_labels(dict(zip(mids.candidate, mids.time, strict=True)), low, high, 0.075)
+    labels = (
+        alt.Chart(shown.assign(place=[places[name] for name in shown.candidate]))
+        .mark_text(align="left", dx=12, fontSize=12, fontWeight=600)
+        .encode(x=x, y=alt.Y("place:Q", scale=y_scale), text="candidate:N", color=colour)
+    )
+    parts = "; ".join(f"{r.candidate} {usd_text(r.yearly_usd)} a year, {r.time:.4g}" for r in mids.itertuples())
+    return charts.finished(
+        draws + line + points + labels,
+        finding,
+        f"Scatter of {time_title.lower()} against ownership cost a year, lower left is better. {parts}.",
+        "Each dot one draw of prices and model error, what all candidates share taken out; lower left is better",
+        height=340,
+    )
+
+
+def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> Any:
+    """Work per dollar of each candidate against the best, 90 % band, with the probability of being best."""
+    shown = table.assign(
+        mid=table.against_best_fraction * 100,
+        low=table.against_best_low_fraction * 100,
+        high=table.against_best_high_fraction * 100,
+        odds=[f"best in {charts.percent_text(p)}" for p in table.probability_best_fraction],
+    )
+    order = list(shown.candidate)
+    y = alt.Y("candidate:N", sort=order, axis=alt.Axis(title=None, labelLimit=150, ticks=False, domain=False, labelFontSize=12))
+    x = alt.X("mid:Q", axis=charts.axis(f"Work per dollar against {best}, %", charts.THOUSANDS))
+    colour = charts.colour(colours)
+    zero = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.INK).encode(x="x:Q")
+    whisker = alt.Chart(shown).mark_bar(height=16, opacity=0.2).encode(y=y, x=alt.X("low:Q"), x2="high:Q", color=colour)
+    point = (
+        alt.Chart(shown)
+        .mark_tick(thickness=3, height=22)
+        .encode(
+            y=y,
+            x=x,
+            color=colour,
+            tooltip=["candidate:N", alt.Tooltip("mid:Q", format=".3g"), alt.Tooltip("low:Q", format=".3g"),
+                     alt.Tooltip("high:Q", format=".3g"), "odds:N"],
+        )
+    )  # fmt: skip
+    text = (
+        alt.Chart(shown)
+        .mark_text(dy=-20, fontSize=11, color=charts.INK)
+        .encode(y=y, x=x, text="odds:N")
+    )
+    words = "; ".join(f"{r.candidate} {r.mid:+.1f} % ({r.low:+.1f} to {r.high:+.1f}), {r.odds}" for r in shown.itertuples())
+    return charts.finished(
+        zero + whisker + point + text,
+        "How sure: bands that cross zero are not decided",
+        f"Work per dollar of each candidate against {best}, with 90 % bands. {words}.",
+        "Draw by draw, 90 % band; above the mark: share of draws in which it is best",
+        height=340,
+    )

@@ -1,0 +1,111 @@
+"""Which one, and how sure?"""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from models import charts, charts_decision
+from models.compare import standing
+from models.compare.comparison import Comparison
+from models.units import usd_text
+from views import answers, show
+from views.frame import Case
+
+
+def page(case: Case, question: str) -> None:
+    """The answer in a sentence, time against cost, how sure, the table, what flips it, risk."""
+    answer = answers.comparison(case.scenario)
+    show.heading(answer.verdict.sentence, f"{question} {case.scenario.question}")
+    answers.method_note(case.scenario, answer)
+    left, right = st.columns([3, 2], gap="medium")
+    table = standing.candidate_table(answer)
+    of = standing.pace(answer)
+    with left:
+        unit = f", {of.unit}" if of.unit else ""
+        show.chart(
+            "time_against_cost",
+            charts_decision.time_against_cost(
+                standing.cloud(answer), standing.mids(answer), case.colours, of.title + unit, finding(answer)
+            ),
+        )
+    with right:
+        show.chart("against_best", charts_decision.against_best(table, case.colours, answer.verdict.winner))
+    st.markdown(f"**Why.** {answer.verdict.time_sentence} {answer.verdict.cost_sentence}".replace("$", "\\$"))
+    show.table("candidates", candidate_text(table), full=table)
+    flips(case)
+    facts = standing.risk_facts(answer)
+    with st.expander("Risk facts: stated beside the score, never blended into it"):
+        show.table("risk_facts", facts, {"fact": st.column_config.TextColumn(width="large")})
+    warnings(answer)
+    with st.expander("All figures by both methods"):
+        show.table("comparison", answer.comparison)
+    assumptions(answer)
+
+
+def finding(answer: Comparison) -> str:
+    """What time and cost say apart."""
+    fastest = max(answer.values, key=lambda v: v.relative_work).candidate
+    cheapest = min(answer.values, key=lambda v: v.yearly_usd).candidate
+    if fastest == cheapest:
+        return f"{fastest} is both fastest and cheapest to own"
+    return f"{fastest} is fastest, {cheapest} cheapest to own"
+
+
+def candidate_text(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as a reader wants it."""
+    unit = table.time_unit.iloc[0]
+    return pd.DataFrame(
+        {
+            "Candidate": table.candidate,
+            "Work per dollar against best": [
+                f"{charts.percent_text(r.against_best_fraction, signed=True)}"
+                + (
+                    ""
+                    if r.against_best_low_fraction == r.against_best_high_fraction
+                    else f"  ({charts.percent_text(r.against_best_low_fraction, signed=True)}"
+                    f" to {charts.percent_text(r.against_best_high_fraction, signed=True)})"
+                )
+                for r in table.itertuples()
+            ],
+            "Best in": [charts.percent_text(v) for v in table.probability_best_fraction],
+            "Cost a year": [usd_text(v) for v in table.yearly_cost_usd],
+            "Capital": [usd_text(v) for v in table.capital_usd],
+            "Network share": [charts.percent_text(v) for v in table.network_share_of_capital_fraction],
+            f"Time, {unit}": [charts.number_text(v, 4) for v in table.time],
+            "Network": table.network,
+        }
+    )
+
+
+def flips(case: Case) -> None:
+    """What would flip the answer, in three sentences with numbers."""
+    from views.sensitivity import flip_lines
+
+    st.markdown("**What would flip it**")
+    flip_lines(case)
+
+
+def warnings(answer: Comparison) -> None:
+    """What the models want the reader to know."""
+    if answer.warnings:
+        count = len(answer.warnings)
+        with st.expander(f"{count} thing{'s' if count > 1 else ''} to know before relying on this"):
+            for text in answer.warnings:
+                st.markdown(f"- {show._escaped(text)}")
+
+
+def assumptions(answer: Comparison) -> None:
+    """What the answer stands on, in a fold."""
+    scenario = answer.scenario
+    economics = scenario.economics
+    with st.expander("Assumptions"):
+        st.markdown(
+            f"- Work per dollar divides weighted useful work by the yearly ownership cost of the **whole cluster**.\n"
+            f"- {economics.years} years, discount rate {charts.percent_text(economics.discount_rate_fraction)}, "
+            f"{economics.usd_per_kwh:g} USD per kWh, PUE {economics.pue:g}.\n"
+            f"- Placement {scenario.placement.kind}, rank order {scenario.placement.rank_order}; seed {scenario.seed}.\n"
+            f"- Methods: {' and '.join(answer.methods)}; where they differ, the difference is part of the band.\n"
+            "- Every parameter with source and confidence: page Assumptions."
+        )
+        show.terms("work per dollar", "ownership cost", "band", "analytical", "fluid")
