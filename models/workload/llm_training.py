@@ -22,10 +22,11 @@ from models.workload.llm_compute import (
 )
 from models.workload.llm_layout import Layouts, counts
 from models.workload.llm_memory import memory
+from models.workload.llm_phases import step_phases
 from models.workload.llm_shape import shape_of
 from models.workload.llm_step import step_terms
-from models.workload.llm_traffic import Traffic, step_traffic
-from models.workload.phase import Expert, Metric, Phase, RankGroups
+from models.workload.llm_traffic import step_traffic
+from models.workload.phase import Metric
 from models.workload.plan import Job, WorkPlan
 
 HIDDEN_FRACTIONS = {"tp": 0.3, "pp": 0.9, "dp": 0.85, "ep": 0.0, "cp": 0.7}
@@ -143,44 +144,6 @@ def hidden_fractions(workload: LlmTraining) -> dict[str, float]:
     """Share of each dimension's communication that may hide: the defaults, or what the scenario sets."""
     given = workload.overlap.model_dump()
     return {key: default if given[key] is None else given[key] for key, default in HIDDEN_FRACTIONS.items()}
-
-
-def step_phases(
-    traffic: tuple[Traffic, ...], layouts: Layouts, shape: LlmShape, hidden: dict[str, float]
-) -> tuple[Phase, ...]:
-    """The phases of a single layout (arrays of shape (1,)); what it does not send is left out."""
-    gpus_total = int(layouts.gpus[0])
-    phases = []
-    for record in traffic:
-        size, count = int(record.size[0]), float(record.count[0])
-        message = float(record.message_bytes[0])
-        if size <= 1 or count <= 0 or message <= 0:
-            continue
-        expert = None
-        if record.tokens_per_rank is not None:
-            expert = Expert(
-                tokens_per_rank=max(1, round(float(record.tokens_per_rank[0]))),
-                top_k=shape.active_experts,
-                hidden=shape.hidden,
-                node_limit=shape.node_limit,
-                bytes_per_element=record.bytes_per_element,
-                low_latency=False,
-            )
-        groups = RankGroups(size, gpus_total // size, int(record.stride[0]))
-        phases.append(
-            Phase(
-                name=record.name,
-                operation=record.operation,
-                message_bytes=message,
-                groups=groups,
-                count=count,
-                dimension=record.dimension,
-                dtype=record.dtype,
-                hidden_fraction=hidden[record.dimension],
-                expert=expert,
-            )
-        )
-    return tuple(phases)
 
 
 def _kernels(workload: LlmTraining, generation: str) -> KernelEfficiency:
