@@ -119,19 +119,24 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 def _bom(arguments: argparse.Namespace) -> int:
     from models.cli_text import bill_text
-    from models.compare.costs import bill_tables
+    from models.compare.costs import bill_tables, cabling_plan, named_candidates
+    from models.cost.cabling import write_cabling
     from models.export import write_tables
     from models.scenario.load import load
 
     scenario = load(arguments.scenario)
-    tables, warnings = bill_tables(
-        scenario, arguments.candidate, arguments.prices, with_cabling=arguments.out is not None
-    )
+    names = named_candidates(scenario, arguments.candidate)
+    tables, warnings = bill_tables(scenario, names, arguments.prices)
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        print(f"note: {warning}", file=sys.stderr)
     if arguments.out:
         for path in write_tables(tables, arguments.out):
             print(f"wrote {path}", file=sys.stderr)
+        path = Path(arguments.out) / "cabling.csv"
+        part = path.with_name("cabling.csv.part")
+        write_cabling(cabling_plan(scenario, names, arguments.prices), part)
+        part.replace(path)
+        print(f"wrote {path}", file=sys.stderr)
     print(bill_text(tables))
     return OK
 

@@ -102,7 +102,10 @@ def _workload_text(table: pd.DataFrame) -> str:
     header = ["  candidate", "method", *metrics]
     rows = []
     for (candidate, method), group in table.groupby(["candidate", "method"], sort=False):
-        figures = {row.metric: figure_text(row.value, row.unit) for row in group.itertuples()}
+        figures = {
+            metric: figure_text(value, unit)
+            for metric, value, unit in zip(group.metric, group.value, group.unit, strict=True)
+        }
         rows.append([f"  {candidate}", str(method), *[figures.get(metric, "-") for metric in metrics]])
     return columns_text(header, rows)
 
@@ -113,15 +116,14 @@ def bill_text(tables: Mapping[str, pd.DataFrame]) -> str:
     lines = []
     for candidate, group in bill.groupby("candidate", sort=False):
         lines.append(str(candidate))
+        places = group.network + " " + group.tier + " " + group.description
         rows = [
-            [
-                f"  {row.network} {row.tier} {row.description}"[:70],
-                f"{row.quantity_total:g}",
-                "unknown" if row.extended_mid_usd != row.extended_mid_usd else f"{row.extended_mid_usd:,.0f}",
-            ]
-            for row in group.itertuples()
+            [f"  {place}"[:72], f"{quantity:g}", cost if isinstance(cost, str) else f"{cost:,.0f}"]
+            for place, quantity, cost in zip(
+                places, group.quantity_total, group.extended_mid_usd, strict=True
+            )
         ]
-        total = group.extended_mid_usd.sum()
+        total = pd.to_numeric(group.extended_mid_usd, errors="coerce").sum()
         lines.append(columns_text(["  line", "quantity", "USD"], [*rows, ["  total", "", f"{total:,.0f}"]]))
         lines.append("")
     return "\n".join(lines)
