@@ -74,16 +74,29 @@ def nic_rate(place: Place, pattern: str, library: bool = True) -> tuple[float, s
     kernels that drive the NIC themselves (`library` False).
     """
     link, constants = place.link, place.constants
-    balance = place.balance(pattern)
+    fabric_share = _fabric_share(place, pattern)
     share = link.network_efficiency_fraction * constants["network_factor"] if library else 1.0
-    rate = link.goodput_bytes_per_s * share * balance.slowest
+    rate = link.goodput_bytes_per_s * share * fabric_share
     pcie = pcie_rate_bytes_per_s(place.network.gpu.pcie_generation, constants)
     if pcie < rate:
         return pcie, "pcie"
-    if balance.slowest < FABRIC_BINDS_BELOW:
+    if fabric_share < FABRIC_BINDS_BELOW:
         return rate, "fabric"
     cpu = link.host_limit_bytes_per_s < link.rate_bytes_per_s * link.wire_efficiency_fraction
     return rate, "cpu" if cpu else "nic"
+
+
+def _fabric_share(place: Place, pattern: str) -> float:
+    """What the fabric leaves of a NIC's rate to the slowest flow of a pattern.
+
+    All-to-all across leaves bursts in step, so spare uplinks do not hide the residual imbalance of adaptive
+    routes as they do for steady flows; planned (scheduled) fabrics have none.
+    """
+    share = place.balance(pattern).slowest
+    routing = place.link.technology.routing
+    if pattern == "all_to_all" and routing.kind != "planned" and hop_count(place) > 1:
+        share = min(share, 1.0 - routing.imbalance_fraction.value)
+    return share
 
 
 def network_rate(place: Place, pattern: str) -> tuple[float, str]:
