@@ -10,6 +10,29 @@ from models.compare.comparison import Comparison
 from models.compare.verdict import percent
 from models.units import duration_text, size_text, usd_text
 
+SHOWN = (
+    "step_time",
+    "execution_time",
+    "burst_time",
+    "request_time",
+    "transfer_time",
+    "exposed_tp",
+    "exposed_pp",
+    "exposed_dp",
+    "exposed_ep",
+    "exposed_cp",
+    "mfu",
+    "time_to_train",
+    "bus_bandwidth",
+    "mean_throughput",
+    "slowest_throughput",
+    "fct_mean",
+    "fct_p99",
+    "queue_peak",
+    "pause_time",
+    "victim_goodput",
+)
+
 
 def columns_text(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table with aligned columns; the first column is text, the others are set right.
@@ -37,6 +60,8 @@ def figure_text(value: float, unit: str) -> str:
         return "-"
     if unit == "s":
         return duration_text(value)
+    if unit == "bytes/s":
+        return f"{value / 1e9:.3g} GB/s"
     if unit == "bytes":
         return size_text(value)
     if unit.startswith("USD") and "GPU" not in unit and "kWh" not in unit:
@@ -98,7 +123,8 @@ def _best(result: Comparison) -> float:
 
 
 def _workload_text(table: pd.DataFrame) -> str:
-    metrics = list(dict.fromkeys(table.metric))[:7]
+    there = list(dict.fromkeys(table.metric))
+    metrics = [name for name in SHOWN if name in there] or there[:7]
     header = ["  candidate", "method", *metrics]
     rows = []
     for (candidate, method), group in table.groupby(["candidate", "method"], sort=False):

@@ -9,10 +9,10 @@ import pandas as pd
 
 from models.compare.costs import CandidateCost, candidate_costs, cost_rows
 from models.compare.fabrics import METHODS, Method
-from models.compare.metrics import phase_rows, time_band, workload_rows
+from models.compare.metrics import common_phases, phase_rows, time_band, workload_rows
 from models.compare.performance import WorkloadTime, setup, workload_time
 from models.compare.result import ComparisonRow, PhaseRow
-from models.compare.value import Value, ValueDraws, value_draws, values
+from models.compare.value import TimeBand, Value, ValueDraws, value_draws, values
 from models.compare.verdict import Verdict, verdict
 from models.export import frame_of
 from models.scenario.schema import Scenario
@@ -69,13 +69,7 @@ def compare(
     scored = {name: item.weight for name, item in scenario.workloads.items() if item.weight > 0}
     if not scored:  # nothing is scored: all count alike
         scored = dict.fromkeys(scenario.workloads, 1.0)
-    bands = {
-        on.name: [
-            time_band(workload, weight, [w for w in performance if w.setup is on and w.workload == workload])
-            for workload, weight in scored.items()
-        ]
-        for on in setups
-    }
+    bands = time_bands(performance, [on.name for on in setups], scored)
     lines = {name: cost.lines for name, cost in costs.items()}
     drawn = value_draws(bands, lines, scenario.seed)
     ranked = values(bands, lines, drawn)
@@ -100,6 +94,20 @@ def compare(
         verdict=verdict(ranked, drawn, _work(scenario, list(scored))),
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def time_bands(
+    performance: Sequence[WorkloadTime], candidates: Sequence[str], scored: Mapping[str, float]
+) -> dict[str, list[TimeBand]]:
+    """Time bands of the scored workloads (name -> weight) of every candidate."""
+    bands: dict[str, list[TimeBand]] = {name: [] for name in candidates}
+    for workload, weight in scored.items():
+        items = [item for item in performance if item.workload == workload]
+        common = common_phases(items) if len(candidates) > 1 else frozenset()
+        for name in candidates:
+            own = [item for item in items if item.setup.name == name]
+            bands[name].append(time_band(workload, weight, own, common))
+    return bands
 
 
 def _work(scenario: Scenario, scored: list[str]) -> str:

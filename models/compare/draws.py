@@ -20,17 +20,18 @@ COMMON_MODEL_ERROR = 0.9  # correlation of the time errors of two fabrics; 1 - (
 DRAWS_DEFAULT = 4096
 
 
-def triangular(u: Draws, low: float | Draws, mid: float | Draws, high: float | Draws) -> Draws:
-    """Quantile of the triangular distribution (low, mode mid, high) at `u` in [0, 1).
+def within_band(u: Draws, low: float | Draws, mid: float | Draws, high: float | Draws) -> Draws:
+    """Quantile at `u` of a distribution on [low, high] whose median is `mid`: two triangles that peak there.
 
-    >>> triangular(np.array([0.0, 0.5]), 1.0, 2.0, 3.0).tolist()
-    [1.0, 2.0]
+    A mid price is what half of the quotes are below; a plain triangular distribution would move the median
+    away from it wherever the band is lopsided.
+
+    >>> within_band(np.array([0.0, 0.5, 0.999999]), 1.0, 2.0, 6.0).round(1).tolist()
+    [1.0, 2.0, 6.0]
     """
-    span = np.asarray(high, dtype=np.float64) - low
-    peak = np.divide(np.asarray(mid) - low, span, out=np.full(np.shape(span), 0.5), where=span > 0)
-    left = low + np.sqrt(u * span * (np.asarray(mid) - low))
-    right = high - np.sqrt((1.0 - u) * span * (np.asarray(high) - mid))
-    return np.where(u < peak, left, right)
+    below = low + (np.asarray(mid) - low) * np.sqrt(2.0 * np.minimum(u, 0.5))
+    above = high - (np.asarray(high) - mid) * np.sqrt(2.0 * np.minimum(1.0 - u, 0.5))
+    return np.where(u < 0.5, below, above)
 
 
 def normal_quantile(u: Draws) -> Draws:

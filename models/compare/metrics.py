@@ -9,19 +9,43 @@ from models.compare.result import ComparisonRow, PhaseRow
 from models.compare.value import TimeBand
 from models.scenario.schema import Scenario
 from models.workload.phase import Metric
+from models.workload.plan import unit_time
 from models.workload.plan_metrics import metrics
 
 
-def time_band(workload: str, weight: float, items: Sequence[WorkloadTime]) -> TimeBand:
-    """The time of one unit of a workload on one candidate, by method, with the bands of its phases only.
+def common_phases(items: Sequence[WorkloadTime]) -> frozenset[tuple[str, str]]:
+    """(method, phase) whose time is the same on every candidate: traffic that stays inside the nodes.
 
-    The uncertainty of the compute is left out: every candidate runs on the same GPUs, so it cancels.
+    `items` are one workload on all candidates. A model error there moves all candidates alike.
     """
-    return TimeBand(
-        workload,
-        weight,
-        {item.method: (item.unit.total_s, item.unit.fabric_low_s, item.unit.fabric_high_s) for item in items},
-    )
+    times: dict[tuple[str, str], set[float]] = {}
+    for item in items:
+        for name, time in item.times.items():
+            times.setdefault((item.method, name), set()).add(time.time_s)
+    return frozenset(key for key, found in times.items() if len(found) == 1)
+
+
+def time_band(
+    workload: str,
+    weight: float,
+    items: Sequence[WorkloadTime],
+    common: frozenset[tuple[str, str]] = frozenset(),
+) -> TimeBand:
+    """The time of one unit of a workload on one candidate, by method, with the band of what differs.
+
+    The uncertainty of the compute and of the `common` phases is left out: every candidate runs on the same GPUs and
+    the same links inside the nodes, so it cancels.
+    """
+
+    def end(item: WorkloadTime, name: str) -> float:
+        times = {
+            phase: time.time_s if (item.method, phase) in common else float(getattr(time, name))
+            for phase, time in item.times.items()
+        }
+        return unit_time(item.plan, times).total_s
+
+    ends = {item.method: (item.unit.total_s, end(item, "low_s"), end(item, "high_s")) for item in items}
+    return TimeBand(workload, weight, ends)
 
 
 def workload_rows(scenario: Scenario, item: WorkloadTime) -> list[ComparisonRow]:

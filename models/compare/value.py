@@ -19,7 +19,7 @@ from models.compare.draws import (
     correlated,
     quantiles,
     share_best,
-    triangular,
+    within_band,
 )
 
 
@@ -79,14 +79,14 @@ def cost_draws(lines: Sequence[CostLine], source: DrawSource) -> Draws:
     """Yearly cost of one candidate, one value a draw."""
     total = np.zeros(source.draws)
     for line in lines:
-        total += triangular(source[f"price {line.group}"], line.low_usd, line.mid_usd, line.high_usd)
+        total += within_band(source[f"price {line.group}"], line.low_usd, line.mid_usd, line.high_usd)
     return total
 
 
 def time_draws(band: TimeBand, candidate: str, source: DrawSource) -> Draws:
     """Time of one unit of work, one value a draw."""
     u = correlated(source["model error, common"], source[f"model error, {candidate}"])
-    ends = [triangular(u, low, value, high) for value, low, high in band.by_method.values()]
+    ends = [within_band(u, low, value, high) for value, low, high in band.by_method.values()]
     if len(ends) == 1:
         return ends[0]
     v = source["method"]

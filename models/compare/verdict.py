@@ -55,7 +55,7 @@ def percent(fraction: float) -> str:
     ('4.1 %', '-0.03 %', '25 %')
     """
     size = abs(fraction) * 100
-    digits = 0 if size >= 10 else 1 if size >= 0.95 else 2
+    digits = 0 if size >= 9.95 else 1 if size >= 0.95 else 2
     return f"{fraction * 100:.{digits}f} %"
 
 
