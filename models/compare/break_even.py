@@ -69,15 +69,6 @@ def break_evens(ground: Ground, pairs: Sequence[tuple[str, str]] | None = None) 
     return [row for a, b in pairs for row in _pair(ground, a, b)]
 
 
-def network_yearly_usd(cost: CandidateCost) -> float:
-    """The networks' part of the yearly ownership cost (mid)."""
-    yearly = sum(line.mid_usd for line in cost.lines)
-    totals = cost.ownership[cost.ownership.year.astype(str).str.startswith("total")]
-    last = totals[totals.year == totals.year.iloc[-1]].set_index("category").mid_usd
-    whole = float(last["total_discounted"])
-    return yearly * float(last["network_discounted"]) / whole if whole else 0.0
-
-
 def with_extra_cost(case: Case, candidate: str, usd_per_year: float) -> Case:
     """The case with a fixed amount a year added to one candidate."""
     extra = CostLine("extra", usd_per_year, usd_per_year, usd_per_year)
@@ -157,7 +148,7 @@ def _pair(ground: Ground, a: str, b: str) -> Iterator[BreakEvenRow]:
 
 
 def _price_row(ground: Ground, a: str, b: str, row: Callable[..., BreakEvenRow]) -> BreakEvenRow:
-    of_a, of_b = (network_yearly_usd(ground.costs[name]) for name in (a, b))
+    of_a, of_b = ground.costs[a].network_usd, ground.costs[b].network_usd
 
     def curve(log_factor: float) -> float:
         return log_ratio(scores(with_extra_cost(ground.case, a, (exp(log_factor) - 1.0) * of_a)), a, b)

@@ -12,7 +12,7 @@ from models.compare.value import Value, ValueDraws
 from models.compare.value_of_information import expected_regret
 from models.compare.verdict import Verdict
 
-PER_DOLLAR = "1/(million USD per year)"
+PER_DOLLAR = "work per year / M USD per year"
 
 
 @dataclass(frozen=True)
@@ -68,17 +68,17 @@ def decision_rows(
             row(name, "work_per_dollar", value.work_per_dollar, PER_DOLLAR, value.low, value.high),
             row(name, "relative_work_per_dollar", value.relative, "1"),
             row(name, "relative_work", value.relative_work, "1"),
-            row(name, "yearly_cost", value.yearly_usd, "USD per year", value.yearly_low_usd, value.yearly_high_usd),
+            row(name, "ownership_per_year", value.yearly_usd, "USD/year", value.yearly_low_usd, value.yearly_high_usd),
             row(name, "probability_best", value.probability_best, "fraction"),
             row(
                 name, "expected_regret", regret[name] / best, "fraction",
                 note="expected loss of work per dollar against the best of every draw",
             ),
-            row(name, "expected_regret_usd", regret[name] / best * value.yearly_usd, "USD per year"),
+            row(name, "expected_regret_usd", regret[name] / best * value.yearly_usd, "USD/year"),
             row(name, "on_pareto_set", float(name in efficient), "1 = yes", note="no other is as fast and as cheap"),
-            row(name, "network_cost", cost.network_usd, "USD per year"),
+            row(name, "network_cost", cost.network_usd, "USD/year"),
             row(
-                name, "one_percent_idle", cost.one_percent_idle_usd, "USD per year",
+                name, "one_percent_idle", cost.one_percent_idle_usd, "USD/year",
                 note="what 1 % of idle GPUs costs on this cluster",
             ),
             row(

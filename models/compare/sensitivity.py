@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -13,7 +13,6 @@ from models.compare.break_even import (
     BreakEvenRow,
     Ground,
     break_evens,
-    network_yearly_usd,
     size_crossings,
 )
 from models.compare.case import Case, Score, case_at, scores
@@ -22,8 +21,9 @@ from models.compare.decision import DecisionRow, decision_rows
 from models.compare.draws import DRAWS_DEFAULT, DrawSource
 from models.compare.fabrics import METHODS, Method
 from models.compare.idle_cost import idle_costs
+from models.compare.performance import Setup, WorkloadTime
 from models.compare.shares import drawn_inputs, first_order_shares
-from models.compare.sweep_points import Variations
+from models.compare.sweep_points import PartFailed, Variations
 from models.compare.tornado import TornadoRow, tornado
 from models.compare.tornado_inputs import inputs
 from models.compare.value import TimeBand, Value, ValueDraws, draw_names, value_draws, values
@@ -53,6 +53,9 @@ class Sensitivity:
     tornado: tuple[TornadoRow, ...]
     break_even: tuple[BreakEvenRow, ...]
     decision: tuple[DecisionRow, ...]
+    setups: tuple[Setup, ...]
+    performance: tuple[WorkloadTime, ...]  # scored workloads and those only shown
+    warnings: tuple[str, ...]
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The result files by name."""
@@ -96,12 +99,31 @@ def sensitivity(
     sizes = Variations(scenario, ["cluster.gpus"], ("analytical",), prices)
     even += size_crossings(sizes, list(scenario.candidates))
     said = verdict(ranked, drawn, work_words(scenario), settling)
-    network = {name: network_yearly_usd(cost) for name, cost in costs.items()}
+    network = {name: cost.network_usd for name, cost in costs.items()}
     rows = decision_rows(
         scenario.name, said, ranked, drawn, found, idle_costs(found, network), shares, information
     )
+    setups = tuple(variations.setup({}, name) for name in scenario.candidates)
+    performance = tuple(_shown(variations))
     return Sensitivity(
-        scenario, case, found, costs, tuple(ranked), drawn, said, tuple(bars), tuple(even), tuple(rows)
+        scenario=scenario,
+        case=case,
+        scores=found,
+        costs=costs,
+        values=tuple(ranked),
+        drawn=drawn,
+        verdict=said,
+        tornado=tuple(bars),
+        break_even=tuple(even),
+        decision=tuple(rows),
+        setups=setups,
+        performance=performance,
+        warnings=tuple(
+            dict.fromkeys(
+                [text for cost in costs.values() for text in cost.warnings]
+                + [text for item in performance for text in item.plan.warnings]
+            )
+        ),
     )
 
 
@@ -159,6 +181,17 @@ def work_words(scenario: Scenario) -> str:
     """What the score counts, in a word."""
     scored = {item.kind for item in scenario.workloads.values() if item.weight > 0}
     return "training" if scored == {"llm_training"} else "work"
+
+
+def _shown(variations: Variations) -> Iterator[WorkloadTime]:
+    """Times of every workload that has one; a workload that is only shown may have none."""
+    for name in variations.scenario.candidates:
+        for workload in variations.scenario.workloads:
+            for method in variations.methods:
+                try:
+                    yield variations.time({}, name, workload, method)
+                except PartFailed:
+                    continue
 
 
 def _exposed(variations: Variations, case: Case, share: float) -> Case:

@@ -37,29 +37,26 @@ class CostFigures:
     """What a candidate costs at a point: (low, mid, high) each."""
 
     capital_usd: Band
+    network_capital_usd: Band
     yearly_usd: Band
-    network_usd: float  # of the capital, mid
 
     def metrics(self) -> Iterator[tuple[str, str, Band]]:
         """(metric, unit, (low, mid, high)) of each row."""
         yield "capital", "USD", self.capital_usd
-        yield "yearly_cost", "USD per year", self.yearly_usd
-        share = self.network_usd / self.capital_usd[1] if self.capital_usd[1] else 0.0
+        yield "network_capital", "USD", self.network_capital_usd
+        share = self.network_capital_usd[1] / self.capital_usd[1] if self.capital_usd[1] else 0.0
         yield "network_share", "fraction", (share, share, share)
+        yield "ownership_per_year", "USD/year", self.yearly_usd
 
 
 def figures(cost: CandidateCost) -> CostFigures:
     """The figures of a candidate's cost that a sweep shows."""
-    low, mid, high = cost.capital_usd
-    return CostFigures(
-        (float(low), float(mid), float(high)),
-        (
-            float(sum(line.low_usd for line in cost.lines)),
-            float(sum(line.mid_usd for line in cost.lines)),
-            float(sum(line.high_usd for line in cost.lines)),
-        ),
-        float(cost.network_share_fraction * mid),
-    )
+    return CostFigures(_band(cost.capital_usd), _band(cost.network_capital_usd), _band(cost.yearly_usd))
+
+
+def _band(given: Band) -> Band:
+    low, mid, high = given
+    return float(low), float(mid), float(high)
 
 
 def spans(points: Sequence[Point]) -> dict[str, tuple[float, float]]:
@@ -102,9 +99,7 @@ class Costs:
         if corners is None:
             return [self._one(candidate, point) for point in points]
         table = _interpolated(corners, points, self.over)
-        return [
-            CostFigures((row[0], row[1], row[2]), (row[3], row[4], row[5]), row[6]) for row in table.tolist()
-        ]
+        return [CostFigures(tuple(row[0:3]), tuple(row[3:6]), tuple(row[6:9])) for row in table.tolist()]
 
     def _one(self, candidate: str, point: Point) -> CostFigures | Failure:
         try:
@@ -115,7 +110,7 @@ class Costs:
     def _at_corners(self, candidate: str, point: Point) -> Floats | None:
         """Figures at the ends of the spans, shape (2, ..., 2, figures); None where they do not serve."""
         ends = list(self.over.items())
-        key, _ = self.variations.cost_key({**point, **{k: lo for k, (lo, _) in ends}}, candidate), None
+        key = self.variations.cost_key({**point, **{k: low for k, (low, _) in ends}}, candidate)
         if key not in self._corners:
             self._corners[key] = self._checked_corners(candidate, point, ends)
         return self._corners[key]
@@ -145,7 +140,7 @@ def _affine(key: str) -> bool:
 
 
 def _row(cost: CostFigures) -> list[float]:
-    return [*cost.capital_usd, *cost.yearly_usd, cost.network_usd]
+    return [*cost.capital_usd, *cost.network_capital_usd, *cost.yearly_usd]
 
 
 def _interpolated(

@@ -12,6 +12,7 @@ from typing import Any
 from models.catalog.technology import technology
 from models.compare.axes import Point
 from models.compare.concerns import COST_ONLY, values_of
+from models.compare.costs import METHOD as COST_METHOD
 from models.compare.fabrics import Method
 from models.compare.metrics import workload_rows
 from models.compare.performance import WorkloadTime
@@ -105,7 +106,7 @@ class Rows:
         self, candidate: str, cost: CostFigures | Failure, work: tuple[float, float, float] | None
     ) -> list[str]:
         if isinstance(cost, Failure):
-            return [self._failure(candidate, "", "", cost)]
+            return [self._failure(candidate, COST_METHOD, "", cost)]
         start, end = self._frames[candidate]
         rows = [
             f"{start}{name},{mid!r},{unit},{low!r},{high!r}{end}"
@@ -117,14 +118,14 @@ class Rows:
             cheap, usd, dear = cost.yearly_usd
             if cheap > 0:
                 rows.append(
-                    f"{start}work_per_dollar,{mid / usd * 1e6!r},1/(million USD per year),"
+                    f"{start}work_per_dollar,{mid / usd * 1e6!r},work per year / M USD per year,"
                     f"{low / dear * 1e6!r},{high / cheap * 1e6!r}{end}"
                 )
         return rows
 
     def _frame(self, candidate: str) -> tuple[str, str]:
         scenario = self.variations.scenario
-        return line(scenario.name, candidate, _fabric(scenario, candidate), "", "") + ",", f",{OK},"
+        return line(scenario.name, candidate, _fabric(scenario, candidate), COST_METHOD, "") + ",", f",{OK},"
 
     def _failure(self, candidate: str, method: str, workload: str, failure: Failure) -> str:
         scenario = self.variations.scenario

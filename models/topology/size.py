@@ -175,7 +175,7 @@ def _tree(endpoints: int, radix: int, taper: float, leaves: int | None = None) -
         return _Tree(endpoints, radix, radix, 0, 1, 0, 0, 1)
     down = down_ports(radix, taper)
     up = min(radix - down, max(1, ceil(down / taper - 1e-9)))
-    if taper > 1:
+    if taper > 1 and (leaves or ceil(endpoints / down)) <= radix:
         down, up = _dividing(radix, down, up, leaves or ceil(endpoints / down))
     if leaves is None:
         leaves = ceil(endpoints / down)

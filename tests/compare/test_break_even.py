@@ -10,7 +10,6 @@ from models.compare.break_even import (
     CROSSING,
     NO_CROSSING,
     network_share,
-    network_yearly_usd,
     with_network_time,
 )
 from models.compare.case import log_ratio, scores
@@ -101,7 +100,7 @@ def test_the_electricity_curve_is_the_scenario_s_own(answer) -> None:
 
 def test_a_network_price_ratio_put_back_ties(answer) -> None:
     row = row_of(answer, "network price ratio")
-    of = {n: network_yearly_usd(answer.costs[n]) for n in (A, B)}
+    of = {n: answer.costs[n].network_usd for n in (A, B)}
     assert row.current == pytest.approx(of[A] / of[B])
     mids = {n: sum(line.mid_usd for line in answer.costs[n].lines) for n in (A, B)}
     moved = mids[A] + (row.value / row.current - 1.0) * of[A]

@@ -170,7 +170,7 @@ def test_the_unmoved_lead_is_the_same_in_every_bar(small) -> None:
 def test_the_decision_table_has_every_figure_for_every_candidate(small) -> None:
     table = small.tables()["decision"]
     wanted = {
-        "rank", "work_per_dollar", "relative_work", "yearly_cost", "probability_best", "expected_regret",
+        "rank", "work_per_dollar", "relative_work", "ownership_per_year", "probability_best", "expected_regret",
         "one_percent_idle", "idle_fraction_that_cancels", "on_pareto_set",
     }  # fmt: skip
     for name in small.scenario.candidates:
@@ -179,5 +179,5 @@ def test_the_decision_table_has_every_figure_for_every_candidate(small) -> None:
     assert best.sum() == pytest.approx(1.0)
     assert {"variance_share", "information_value", "verdict"} <= set(table.metric)
     idle = table[table.metric == "one_percent_idle"].set_index("candidate").value
-    yearly = table[table.metric == "yearly_cost"].set_index("candidate").value
+    yearly = table[table.metric == "ownership_per_year"].set_index("candidate").value
     assert np.allclose(idle, 0.01 * yearly.loc[idle.index])
