@@ -66,10 +66,8 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     scenario = load(arguments.scenario)
     if arguments.points and arguments.axis:
         raise InputError([Fault("--points", "", arguments.points, "cannot go with --axis")])
-    if arguments.points:
-        points = listed_points(arguments.points)
-    else:
-        points = grid(axes(arguments.axis, scenario.sweep.axes))
+    listed = arguments.points
+    points = listed_points(listed) if listed else grid(axes(arguments.axis, scenario.sweep.axes))
     try:
         done = sweep(
             scenario,

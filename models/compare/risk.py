@@ -69,22 +69,15 @@ def _of(scenario: Scenario, on: Setup, cost: CandidateCost | None) -> Iterator[R
 
 
 def _lead_times(on: Setup, cost: CandidateCost) -> Iterator[RiskRow]:
-    bill = cost.bill
-    known = bill[bill.lead_time_weeks_high.notna()]
-    if known.empty:
+    known = [line for line in cost.made.lines if line.lead_time_weeks_high is not None]
+    if not known:
         yield RiskRow(on.name, "lead time", "lead times of its parts", "not known", "catalogue")
         return
-    at = known.lead_time_weeks_high.astype(float).idxmax()
-    longest = known.loc[at]
-    low = longest.lead_time_weeks_low
-    weeks = (
-        f"{low:g} to {longest.lead_time_weeks_high:g} weeks"
-        if low == low
-        else f"{longest.lead_time_weeks_high:g} weeks"
-    )
-    yield RiskRow(
-        on.name, "lead time", f"longest known: {longest.description}", weeks, str(longest.price_source)
-    )
+    longest = max(known, key=lambda line: line.lead_time_weeks_high or 0.0)
+    low, high = longest.lead_time_weeks_low, longest.lead_time_weeks_high
+    weeks = f"{high:g} weeks" if low is None else f"{low:g} to {high:g} weeks"
+    fact = f"longest known: {longest.description}"
+    yield RiskRow(on.name, "lead time", fact, weeks, longest.price_source)
 
 
 def _deadlock(on: Setup, seed: int) -> RiskRow:

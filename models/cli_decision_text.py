@@ -1,0 +1,105 @@
+"""What `fabric-compare sensitivity` prints."""
+
+from __future__ import annotations
+
+from models.cli_text import columns_text
+from models.compare.break_even import CROSSING, BreakEvenRow
+from models.compare.idle_cost import idle_costs
+from models.compare.sensitivity import Sensitivity
+from models.compare.value_of_information import expected_regret
+from models.compare.verdict import percent
+from models.units import usd_text
+
+BARS = 12
+
+
+def sensitivity_text(result: Sensitivity) -> str:
+    """The verdict, how sure it is, what moves it most, where it turns."""
+    lines = [result.scenario.question, "", result.verdict.sentence]
+    lines += [text for text in (result.verdict.time_sentence, result.verdict.cost_sentence) if text]
+    lines += ["", _candidates_text(result)]
+    if len(result.values) > 1:
+        first, second = result.tornado[0].first, result.tornado[0].second
+        lines += [
+            "",
+            f"lead of {first} over {second} in work per dollar, one input at a time",
+            _bars_text(result),
+        ]
+        lines += ["", f"where {first} and {second} tie", break_even_text(result.break_even, first, second)]
+    return "\n".join(lines)
+
+
+def break_even_text(rows: tuple[BreakEvenRow, ...], first: str, second: str) -> str:
+    """The break-evens of one pair as a table."""
+    table = []
+    for row in rows:
+        if {row.a, row.b} != {first, second}:
+            continue
+        where = (
+            figure_text(row.value, row.unit)
+            if row.status == CROSSING and row.value is not None
+            else row.status
+        )
+        span = f"{figure_text(row.range_low, row.unit)} .. {figure_text(row.range_high, row.unit)}"
+        table.append(
+            [
+                row.quantity,
+                figure_text(row.current, row.unit),
+                where,
+                span,
+                row.unit if row.unit != "1" else "",
+            ]
+        )
+    return columns_text(
+        ["  quantity", "now", "tie at", "searched", "unit"], [[f"  {r[0]}", *r[1:]] for r in table]
+    )
+
+
+def figure_text(value: float, unit: str) -> str:
+    """A figure of a break-even with the digits that mean something.
+
+    >>> figure_text(0.0123, "fraction"), figure_text(2048.0, "GPUs"), figure_text(0.97384, "1")
+    ('1.2 %', '2,048', '0.974')
+    """
+    if unit == "fraction":
+        return percent(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def _candidates_text(result: Sensitivity) -> str:
+    regret = expected_regret(result.drawn.work_per_dollar)
+    best = max(float(drawn.mean()) for drawn in result.drawn.work_per_dollar.values())
+    network = {name: cost.network_usd for name, cost in result.costs.items()}
+    idle = {row.candidate: row for row in idle_costs(result.scores, network)}
+    rows = [
+        [
+            value.candidate,
+            f"{value.relative:.3f}",
+            percent(value.probability_best),
+            percent(regret[value.candidate] / best),
+            usd_text(value.yearly_usd),
+            usd_text(idle[value.candidate].network_usd),
+            usd_text(idle[value.candidate].one_percent_idle_usd),
+            percent(idle[value.candidate].idle_fraction_that_cancels),
+        ]
+        for value in result.values
+    ]
+    header = [
+        "candidate", "work per dollar", "best in", "regret", "USD a year", "network", "1 % idle costs", "idle that cancels",
+    ]  # fmt: skip
+    return columns_text(header, rows)
+
+
+def _bars_text(result: Sensitivity) -> str:
+    rows = [
+        [
+            f"  {row.input[:56]}",
+            f"{row.low_setting} .. {row.high_setting}",
+            percent(row.lead_low),
+            percent(row.lead_mid),
+            percent(row.lead_high),
+            "turns" if row.flips else "",
+        ]
+        for row in result.tornado[:BARS]
+    ]
+    return columns_text(["  input", "low .. high", "at low", "now", "at high", ""], rows)
