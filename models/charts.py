@@ -13,6 +13,7 @@ from math import isfinite
 from typing import Any
 
 import altair as alt
+import pandas as pd
 
 from models.catalog.technology import technology
 from models.scenario.schema import Scenario
@@ -87,8 +88,13 @@ def percent_text(fraction: float | None, signed: bool = False) -> str:
     if fraction is None or not isfinite(fraction):
         return MISSING
     size = abs(fraction) * 100
-    digits = 0 if size >= 10 else 1 if size >= 0.95 or size == 0 else 2
+    digits = 0 if size >= 10 or size == 0 else 1 if size >= 0.95 else 2
     return f"{fraction * 100:{'+' if signed else ''}.{digits}f} %"
+
+
+def rows(table: pd.DataFrame) -> list[Any]:
+    """Rows of a table with their columns as attributes."""
+    return list(table.itertuples(index=False))
 
 
 # Vega expressions for axis labels -------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def time_against_cost(
         .mark_text(align="left", dx=12, fontSize=12, fontWeight=600)
         .encode(x=x, y=alt.Y("place:Q", scale=y_scale), text="candidate:N", color=colour)
     )
-    parts = "; ".join(f"{r.candidate} {usd_text(r.yearly_usd)} a year, {r.time:.4g}" for r in mids.itertuples())
+    parts = "; ".join(f"{r.candidate} {usd_text(r.yearly_usd)} a year, {r.time:.4g}" for r in charts.rows(mids))
     return charts.finished(
         draws + line + points + labels,
         finding,
@@ -96,7 +96,7 @@ def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> 
         .mark_text(dy=-20, fontSize=11, color=charts.INK)
         .encode(y=y, x=x, text="odds:N")
     )
-    words = "; ".join(f"{r.candidate} {r.mid:+.1f} % ({r.low:+.1f} to {r.high:+.1f}), {r.odds}" for r in shown.itertuples())
+    words = "; ".join(f"{r.candidate} {r.mid:+.1f} % ({r.low:+.1f} to {r.high:+.1f}), {r.odds}" for r in charts.rows(shown))
     return charts.finished(
         zero + whisker + point + text,
         "How sure: bands that cross zero are not decided",

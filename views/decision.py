@@ -33,6 +33,8 @@ def page(case: Case, question: str) -> None:
         show.chart("against_best", charts_decision.against_best(table, case.colours, answer.verdict.winner))
     st.markdown(f"**Why.** {answer.verdict.time_sentence} {answer.verdict.cost_sentence}".replace("$", "\\$"))
     show.table("candidates", candidate_text(table), full=table)
+    if table.network.nunique() == 1:
+        st.caption(f"Network of all candidates: {table.network.iloc[0]}.")
     flips(case)
     facts = standing.risk_facts(answer)
     with st.expander("Risk facts: stated beside the score, never blended into it"):
@@ -59,7 +61,9 @@ def candidate_text(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Candidate": table.candidate,
             "Work per dollar against best": [
-                f"{charts.percent_text(r.against_best_fraction, signed=True)}"
+                "best"
+                if r.Index == 0
+                else f"{charts.percent_text(r.against_best_fraction, signed=True)}"
                 + (
                     ""
                     if r.against_best_low_fraction == r.against_best_high_fraction
@@ -73,7 +77,7 @@ def candidate_text(table: pd.DataFrame) -> pd.DataFrame:
             "Capital": [usd_text(v) for v in table.capital_usd],
             "Network share": [charts.percent_text(v) for v in table.network_share_of_capital_fraction],
             f"Time, {unit}": [charts.number_text(v, 4) for v in table.time],
-            "Network": table.network,
+            **({"Network": table.network} if table.network.nunique() > 1 else {}),
         }
     )
 
@@ -92,7 +96,7 @@ def warnings(answer: Comparison) -> None:
         count = len(answer.warnings)
         with st.expander(f"{count} thing{'s' if count > 1 else ''} to know before relying on this"):
             for text in answer.warnings:
-                st.markdown(f"- {show._escaped(text)}")
+                st.markdown(f"- {show.escaped(text)}")
 
 
 def assumptions(answer: Comparison) -> None:

@@ -23,9 +23,8 @@ def heading(sentence: str, question: str) -> None:
 
 
 def chart(name: str, spec: Any, alternative: str = "") -> None:
-    """A chart across the page with its image downloads."""
-    alternative = alternative or str(getattr(spec, "description", "") or "")
-    st.altair_chart(spec, width="stretch", alt=alternative)
+    """A chart across the page with its image downloads; its text alternative is in the spec unless given here."""
+    st.altair_chart(spec, width="stretch", alt=alternative or None)
     with st.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"exports-{name}"):
         if charts.can_export():
             st.download_button(
@@ -70,10 +69,10 @@ def faults(error: InputError, text: str = "") -> None:
     for fault in error.faults[:20]:
         with st.container(border=True):
             place = f"{fault.file}, line {fault.line}" if fault.line else fault.file
-            st.markdown(f"{_escaped(place)} {'· `' + fault.key + '`' if fault.key else ''}")
+            st.markdown(f"{escaped(place)} {'· `' + fault.key + '`' if fault.key else ''}")
             if fault.given:
                 st.markdown(f"Given: `{fault.given.replace('`', '')}`")
-            st.markdown(_escaped(fault.problem[:1].upper() + fault.problem[1:]) + ".")
+            st.markdown(escaped(fault.problem[:1].upper() + fault.problem[1:]) + ".")
             if fault.line and fault.line <= len(lines):
                 first = max(1, fault.line - 1)
                 shown = lines[first - 1 : fault.line + 1]
@@ -94,7 +93,7 @@ def fault_of(error: Exception) -> InputError:
     return InputError([Fault("this case", "", "", f"cannot be computed ({type(error).__name__}: {error})")])
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     for sign in "\\`*_{}[]<>#$|~":
         text = text.replace(sign, "\\" + sign)
     return text

@@ -129,7 +129,7 @@ def risk_facts(answer: Comparison) -> pd.DataFrame:
         if "lead_time_weeks_high" in bill:
             known = bill.dropna(subset=["lead_time_weeks_high"])
             if len(known):
-                slowest = known.loc[known.lead_time_weeks_high.idxmax()]
+                slowest = known.sort_values("lead_time_weeks_high").iloc[-1]
                 weeks = f"{slowest.lead_time_weeks_low:g}-{slowest.lead_time_weeks_high:g} weeks"
                 fact("lead time", f"up to {weeks} ({slowest.part})", str(slowest.price_source))
         lossless = {

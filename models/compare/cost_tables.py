@@ -1,0 +1,124 @@
+"""Cost broken down for a reader: by category over the years, and where two candidates differ."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import pandas as pd
+
+from models.compare.comparison import Comparison
+
+Scope = Literal["networks", "cluster"]
+
+# bill category -> what a reader calls it; categories paid per year come from the ownership table instead
+WORDS = {
+    "server": "servers",
+    "nic_in_server": "servers",
+    "switch": "switches",
+    "nic": "NICs",
+    "transceiver": "transceivers",
+    "cable": "cables",
+    "rack": "racks",
+    "pdu": "racks",
+    "appliance": "other hardware",
+    "unused_ports": "other hardware",
+    "installation": "installation",
+}
+PER_YEAR = ("licence", "support")
+ORDER = (
+    "servers", "switches", "NICs", "transceivers", "cables", "racks", "other hardware", "installation",
+    "energy", "space", "support", "licences", "staff", "resale",
+)  # fmt: skip
+RUNNING = {
+    "power": "energy", "space": "space", "support": "support", "licences": "licences", "labour": "staff",
+    "residual_value": "resale",
+}  # fmt: skip
+SMALL_STEP_FRACTION = 0.04  # smaller differences are drawn as one step
+NOT_NETWORK = ("servers", "facility")
+
+
+def cost_by_category(answer: Comparison, scope: Scope) -> pd.DataFrame:
+    """Low, mid and high USD of each candidate and category over the scenario's years, running costs discounted.
+
+    Scope "networks" holds the four networks alone, "cluster" everything.
+    """
+    economics = answer.scenario.economics
+    rate = economics.discount_rate_fraction
+    parts: list[pd.DataFrame] = []
+    bill = answer.bill[~answer.bill.category.isin(PER_YEAR)]
+    if scope == "networks":
+        bill = bill[~bill.network.isin(NOT_NETWORK)]
+    parts.append(
+        pd.DataFrame(
+            {
+                "candidate": bill.candidate,
+                "category": [WORDS.get(str(c), "other hardware") for c in bill.category],
+                "low_usd": bill.extended_low_usd.fillna(0.0),
+                "mid_usd": bill.extended_mid_usd.fillna(0.0),
+                "high_usd": bill.extended_high_usd.fillna(0.0),
+            }
+        )
+    )
+    own = answer.ownership[answer.ownership.category.isin(list(RUNNING))]
+    years = pd.to_numeric(own.year, errors="coerce")
+    own = own[years.notna()]
+    factor = (1.0 + rate) ** -years[years.notna()]
+    if scope == "networks":
+        factor = factor * own.network_share_fraction.fillna(0.0)
+    parts.append(
+        pd.DataFrame(
+            {
+                "candidate": own.candidate,
+                "category": own.category.map(RUNNING),
+                **{f"{end}_usd": own[f"{end}_usd"] * factor for end in ("low", "mid", "high")},
+            }
+        )
+    )
+    table = pd.concat(parts, ignore_index=True)
+    total = table.groupby(["candidate", "category"], sort=False)[["low_usd", "mid_usd", "high_usd"]].sum().reset_index()
+    total["order"] = total.category.map({name: i for i, name in enumerate(ORDER)})
+    names = {value.candidate: i for i, value in enumerate(answer.values)}
+    total = total[(total.high_usd != 0) | (total.low_usd != 0)]
+    found = total.sort_values(["candidate", "order"], key=lambda c: c.map(names) if c.name == "candidate" else c)
+    return found.reset_index(drop=True)
+
+
+def cost_totals(table: pd.DataFrame) -> pd.DataFrame:
+    """Sum over categories; the lows and the highs of a candidate happen together."""
+    return table.groupby("candidate", sort=False)[["low_usd", "mid_usd", "high_usd"]].sum().reset_index()
+
+
+def difference(table: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    """From the cost of `first` to that of `second`, category by category: rows of a waterfall."""
+    mids = table.pivot_table(index="category", columns="candidate", values="mid_usd", aggfunc="sum", fill_value=0.0)
+    for name in (first, second):
+        if name not in mids:
+            mids[name] = 0.0
+    at = float(mids[first].sum())
+    rows: list[dict[str, Any]] = [{"step": first, "start_usd": 0.0, "end_usd": at, "change_usd": at, "kind": "total"}]
+    changes = (mids[second] - mids[first]).sort_values(key=abs, ascending=False)
+    least = SMALL_STEP_FRACTION * float(changes.abs().max())
+    rest = float(changes[changes.abs() < least].sum())
+    steps = [(str(name), float(change)) for name, change in changes.items() if abs(change) >= max(least, 0.5)]
+    for category, change in [*steps, *([("all else", rest)] if abs(rest) >= 0.5 else [])]:
+        rows.append(
+            {"step": category, "start_usd": at, "end_usd": at + change, "change_usd": change, "kind": "change"}
+        )
+        at += change
+    rows.append({"step": second, "start_usd": 0.0, "end_usd": at, "change_usd": at, "kind": "total"})
+    return pd.DataFrame(rows)
+
+
+def prices_in_use(answer: Comparison) -> pd.DataFrame:
+    """Each part of the bills once: unit price, band, source, confidence, who buys it and for how much."""
+    bill = answer.bill[answer.bill.unit_price_mid_usd.notna() & (answer.bill.unit_price_mid_usd > 0)]
+    bill = bill[~bill.category.isin(["support", "nic_in_server"])]
+    keep = {
+        "description": "first", "category": "first", "unit_price_low_usd": "first", "unit_price_mid_usd": "first",
+        "unit_price_high_usd": "first", "extended_mid_usd": "max", "price_source": "first",
+        "price_confidence": "first", "price_date": "first",
+    }  # fmt: skip
+    found = bill.groupby("part", sort=False).agg(keep).reset_index()
+    users = bill.groupby("part", sort=False)["candidate"].agg(lambda names: len(set(names)))
+    found["candidates"] = found.part.map(users)
+    return found.sort_values("extended_mid_usd", ascending=False).reset_index(drop=True)

@@ -1,0 +1,163 @@
+"""What do I pay for?"""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from models import charts, charts_cost
+from models.compare.comparison import Comparison
+from models.compare.cost_tables import cost_by_category, cost_totals, difference, prices_in_use
+from models.units import usd_text
+from views import answers, inputs, show
+from views.frame import Case
+
+SCOPES = {"networks": "Networks only", "cluster": "Whole cluster"}
+
+
+def page(case: Case, question: str) -> None:
+    """Cost by category, where two candidates differ, the bill, prices to edit."""
+    answer = answers.quick_comparison(case.scenario)
+    show.heading(sentence(answer), question)
+    _breakdown(answer, case.colours)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _bill(answer)
+    with right:
+        _prices(answer)
+    if case.scenario.prices:
+        st.caption(f"{len(case.scenario.prices)} prices are set by this scenario. {answer.verdict.sentence}")
+    with st.expander("Ownership, year by year"):
+        show.table("ownership", answer.ownership)
+    with st.expander("Assumptions"):
+        e = case.scenario.economics
+        st.markdown(
+            f"- {e.years} years; running costs discounted at {charts.percent_text(e.discount_rate_fraction)} a year; "
+            f"residual value {charts.percent_text(e.residual_value_fraction)}.\n"
+            "- All lows happen together, and all highs: the whiskers are two worlds, not a confidence interval.\n"
+            "- A server price that includes NICs is credited for them; the candidate's own NICs are billed.\n"
+            "- Four networks: compute, storage, in-band, out-of-band. Energy of all IT with PUE; staff of the network only."
+        )
+        for cost in answer.costs.values():
+            st.caption(f"{cost.candidate}: {cost.network_words}")
+        show.terms("ownership cost", "tier", "rail", "oversubscription")
+
+
+def sentence(answer: Comparison) -> str:
+    """Who is cheapest to own and what share the network has."""
+    ranked = sorted(answer.values, key=lambda v: v.yearly_usd)
+    shares = [answer.costs[v.candidate].network_share_fraction for v in ranked]
+    first = f"{ranked[0].candidate} is cheapest to own at {usd_text(ranked[0].yearly_usd)} a year"
+    if len(ranked) > 1:
+        second = charts.percent_text(ranked[1].yearly_usd / ranked[0].yearly_usd - 1)
+        last = charts.percent_text(ranked[-1].yearly_usd / ranked[0].yearly_usd - 1)
+        first += f"; the others cost {second} to {last} more" if len(ranked) > 2 else f"; {ranked[1].candidate} costs {second} more"
+    low, high = charts.percent_text(min(shares)), charts.percent_text(max(shares))
+    span = low if low == high else f"{low} to {high}"
+    return f"{first}. The networks are {span} of the purchase."
+
+
+@st.fragment
+def _breakdown(answer: Comparison, colours: dict[str, str]) -> None:
+    scope = st.segmented_control(
+        "Shown", list(SCOPES), default="networks", format_func=SCOPES.__getitem__, key="cost-scope",
+        label_visibility="collapsed", required=True,
+    )  # fmt: skip
+    table = cost_by_category(answer, "cluster" if scope == "cluster" else "networks")
+    totals = cost_totals(table).sort_values("mid_usd")
+    names = list(totals.candidate)
+    years = answer.scenario.economics.years
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        what = "the four networks" if scope != "cluster" else "the whole cluster"
+        show.chart(
+            "cost_by_category",
+            charts_cost.stacked(
+                table,
+                f"{names[0]} is cheapest: {usd_text(float(totals.mid_usd.iloc[0]))} over {years} years",
+                f"{what[:1].upper() + what[1:]}, mid prices; whisker: all prices low to all prices high",
+            ),
+        )
+    with right:
+        if len(names) > 1:
+            a, b = st.columns(2)
+            first = a.selectbox("From", names, index=0, key="cost-from")
+            second = b.selectbox("To", names, index=len(names) - 1, key="cost-to")
+            if first == second:
+                st.caption("Choose two different candidates to see where they differ.")
+            else:
+                show.chart("cost_difference", charts_cost.waterfall(difference(table, first, second), colours))
+    show.table("cost_by_category", _wide(table), full=table.drop(columns="order"))
+
+
+def _wide(table: pd.DataFrame) -> pd.DataFrame:
+    order = table.drop_duplicates("category").sort_values("order").category
+    wide = table.pivot_table(index="candidate", columns="category", values="mid_usd", sort=False)[list(order)]
+    text = wide.map(lambda v: charts.MISSING if pd.isna(v) else usd_text(v))
+    text.insert(0, "total", [usd_text(v) for v in wide.sum(axis=1)])
+    return text.reset_index()
+
+
+@st.fragment
+def _bill(answer: Comparison) -> None:
+    names = [value.candidate for value in answer.values]
+    name = st.selectbox("Bill of materials of", names, key="bill-of")
+    bill = answer.bill[answer.bill.candidate == name]
+    shown = pd.DataFrame(
+        {
+            "Network": bill.network,
+            "Tier": bill.tier,
+            "Part": bill.description,
+            "Quantity": bill.quantity_total,
+            "Unit": [charts.MISSING if pd.isna(v) else usd_text(v) for v in bill.unit_price_mid_usd],
+            "Sum": ["unknown" if pd.isna(v) else usd_text(v) for v in bill.extended_mid_usd],
+            "Confidence": bill.price_confidence,
+            "Source": bill.price_source,
+        }
+    )
+    show.table(
+        "bill_of_materials", shown, full=bill, height=420,
+        columns={"Part": st.column_config.TextColumn(width="medium"), "Source": st.column_config.TextColumn(width="medium")},
+    )  # fmt: skip
+
+
+def _prices(answer: Comparison) -> None:
+    table = prices_in_use(answer)
+    given = set(answer.scenario.prices)
+    shown = pd.DataFrame(
+        {
+            "part": table.part,
+            "Part": table.description,
+            "USD": table.unit_price_mid_usd,
+            "Band": [
+                f"{charts.number_text(a)}{charts.THIN_SPACE}-{charts.THIN_SPACE}{charts.number_text(b)}"
+                for a, b in zip(table.unit_price_low_usd, table.unit_price_high_usd, strict=True)
+            ],
+            "Set": ["yours" if part in given else "" for part in table.part],
+        }
+    )
+    version = hash(tuple(zip(shown.part, shown.USD, strict=True)))
+    st.markdown("Prices: edit a cell, the answer follows")
+    st.data_editor(
+        shown, hide_index=True, height=420, width="stretch", key=f"prices-{version}",
+        disabled=["part", "Part", "Band", "Set"], on_change=_price_changed, args=(f"prices-{version}", tuple(shown.part)),
+        column_config={
+            "part": None,
+            "USD": st.column_config.NumberColumn(min_value=0.0, format="localized", help="Price of one, USD."),
+        },
+    )  # fmt: skip
+    if given:
+        st.button("Back to catalogue prices", on_click=_catalogue_prices, key="catalogue-prices")
+    st.caption("An edit becomes part of the scenario: save it as YAML on the left, or share the link.")
+
+
+def _price_changed(widget: str, parts: tuple[str, ...]) -> None:
+    edits = st.session_state[widget]["edited_rows"]
+    for row, cells in edits.items():
+        price = cells.get("USD")
+        if price is not None:
+            inputs.set_key(f"prices.{parts[int(row)]}", float(price))
+
+
+def _catalogue_prices() -> None:
+    inputs.set_ask(inputs.ask().unchanged("prices"))
