@@ -226,10 +226,12 @@ def size_crossings(
     found: dict[int, dict[str, Score]] = {}
     for size in sizes:
         point: dict[str, int | float | str | bool] = {"cluster.gpus": size}
+        bands = variations.bands(point)
         times, costs = {}, {}
         for name in candidates:
             try:
-                times[name], costs[name] = variations.bands(point, name), variations.cost(point, name).lines
+                if name in bands:
+                    costs[name], times[name] = variations.cost(point, name).lines, bands[name]
             except PartFailed:
                 continue
         found[size] = scores(Case(times, costs)) if times else {}

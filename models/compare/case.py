@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import log, sqrt
+
+import numpy as np
 
 from models.compare.axes import Point
-from models.compare.sweep_points import PartFailed, Variations
+from models.compare.draws import normal_share, within_band
+from models.compare.sweep_points import FAILED, Failure, PartFailed, Variations
 from models.compare.value import CostLine, TimeBand, mid_time_s
 from models.scenario.faults import Fault, InputError
+
+NO_ANSWER = Failure(FAILED, "no answer")
+NORMAL_95 = 1.6449  # standard score of the 95 % quantile
 
 
 @dataclass(frozen=True)
@@ -43,12 +49,14 @@ def case_at(variations: Variations, point: Point, base: Case | None = None) -> C
 
     Raises InputError when there is no base and a candidate has no answer.
     """
+    bands = variations.bands(point)
     times: dict[str, Sequence[TimeBand]] = {}
     costs: dict[str, Sequence[CostLine]] = {}
     for name in variations.scenario.candidates:
         try:
-            times[name] = variations.bands(point, name)
-            costs[name] = variations.cost(point, name).lines
+            if name not in bands:
+                raise PartFailed(variations.reason(point, name) or NO_ANSWER)
+            times[name], costs[name] = bands[name], variations.cost(point, name).lines
         except PartFailed as error:
             if base is None:
                 fault = Fault(variations.scenario.name, f"candidates.{name}", "", error.failure.reason)
@@ -108,12 +116,21 @@ def with_group_at(case: Case, group: str, end: str) -> Case:
     return replace(case, costs={name: [moved(line) for line in lines] for name, lines in case.costs.items()})
 
 
-def with_times_at(case: Case, candidates: Sequence[str], end: str) -> Case:
-    """The case with the times of `candidates` at the "low" or "high" of each method's band."""
-    at = 1 if end == "low" else 2
+def with_times_at(case: Case, candidates: Sequence[str], end: str, share: float) -> Case:
+    """The case with the times of `candidates` at the "low" (5 %) or "high" (95 %) end of a part of the model's error.
+
+    `share` is the part's share of the error's variance: what all candidates have in common, or what each has alone
+    (`draws.COMMON_MODEL_ERROR`). Ends are quantiles of what is drawn.
+    """
+    z = (-NORMAL_95 if end == "low" else NORMAL_95) * sqrt(share)
+    at = normal_share(np.array([z]))
 
     def moved(band: TimeBand) -> TimeBand:
-        return replace(band, by_method={m: (ends[at],) * 3 for m, ends in band.by_method.items()})
+        ends = {}
+        for method, (value, low, high) in band.by_method.items():
+            time_s = float(within_band(at, low, value, high)[0])
+            ends[method] = (time_s, time_s, time_s)
+        return replace(band, by_method=ends)
 
     return replace(
         case,

@@ -18,7 +18,7 @@ from models.compare.break_even import (
 from models.compare.case import Case, Score, case_at, scores
 from models.compare.costs import CandidateCost
 from models.compare.decision import DecisionRow, decision_rows
-from models.compare.draws import DRAWS_DEFAULT, DrawSource
+from models.compare.draws import DRAWS_DEFAULT, Draws, DrawSource
 from models.compare.fabrics import METHODS, Method
 from models.compare.idle_cost import idle_costs
 from models.compare.performance import Setup, WorkloadTime
@@ -89,16 +89,19 @@ def sensitivity(
     ranked = values(case.times, case.costs, drawn)
     found = scores(case)
     columns = drawn_inputs(source)
-    shares, information, settling = influence(ranked, drawn, columns)
+    work = work_words(scenario)
+    plain = verdict(ranked, drawn, work)
+    pair = (plain.winner, plain.runner_up or plain.winner)
+    shares, information, settling = influence(pair, drawn, columns)
+    said = verdict(ranked, drawn, work, settling)
     progress("tornado")
     keyed = inputs(scenario)
     closed_form = Variations(scenario, [item.key for item in keyed], ("analytical",), prices)
-    bars = tornado(closed_form, case, keyed, shares, information)
+    bars = tornado(closed_form, case, keyed, shares, information, pair)
     progress("break-evens")
     even = break_evens(ground(variations, case, costs, prices))
     sizes = Variations(scenario, ["cluster.gpus"], ("analytical",), prices)
     even += size_crossings(sizes, list(scenario.candidates))
-    said = verdict(ranked, drawn, work_words(scenario), settling)
     network = {name: cost.network_usd for name, cost in costs.items()}
     rows = decision_rows(
         scenario.name, said, ranked, drawn, found, idle_costs(found, network), shares, information
@@ -128,13 +131,13 @@ def sensitivity(
 
 
 def influence(
-    ranked: Sequence[Value], drawn: ValueDraws, columns: Mapping[str, np.ndarray]
+    pair: tuple[str, str], drawn: ValueDraws, columns: Mapping[str, Draws]
 ) -> tuple[dict[str, float], dict[str, float], str]:
-    """(variance shares of the lead, values of information, words for the input that would settle it)."""
-    if len(ranked) < 2:
-        return dict.fromkeys(columns, 0.0), dict.fromkeys(columns, 0.0), ""
-    first, second = ranked[0].candidate, ranked[1].candidate
+    """(variance shares of the pair's ratio, values of information, words for the input that would settle it)."""
+    first, second = pair
     per_dollar = drawn.work_per_dollar
+    if first == second:
+        return dict.fromkeys(columns, 0.0), dict.fromkeys(columns, 0.0), ""
     shares = first_order_shares(np.log(per_dollar[first] / per_dollar[second]), columns)
     return shares, information_values(per_dollar, columns), settling_input(per_dollar, first, second, columns)
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from models.compare.axes import Point, Value
-from models.compare.concerns import Concern, concern, cost_keys, plan_keys, setup_keys, values_of
+from models.compare.comparison import time_bands
+from models.compare.concerns import COST_ONLY, Concern, concern, cost_keys, plan_keys, setup_keys, values_of
 from models.compare.costs import CandidateCost, candidate_costs
 from models.compare.fabrics import Method, phase_time_function
-from models.compare.metrics import time_band
 from models.compare.performance import Setup, WorkloadTime, setup
 from models.compare.value import TimeBand
 from models.scenario.faults import Fault, InputError
@@ -186,12 +186,41 @@ class Variations:
         found = {name: weight for name, weight in weights.items() if weight > 0}
         return found or dict.fromkeys(self.scenario.workloads, 1.0)
 
-    def bands(self, point: Point, candidate: str) -> list[TimeBand]:
-        """Times of the scored workloads on a candidate, as the value model takes them."""
-        return [
-            time_band(w, weight, [self.time(point, candidate, w, m) for m in self.methods])
-            for w, weight in self.scored(point).items()
-        ]
+    def bands(self, point: Point) -> Mapping[str, list[TimeBand]]:
+        """Times of the scored workloads by candidate, as the value model takes them; those without an answer left out."""
+        scored = self.scored(point)
+        key = (
+            "bands",
+            tuple(scored.items()),
+            values_of(
+                tuple(c.key for c in self.concerns if c.section not in COST_ONLY and not c.weight), point
+            ),
+        )
+
+        def made() -> Mapping[str, list[TimeBand]]:
+            items: list[WorkloadTime] = []
+            for name in self.scenario.candidates:
+                try:
+                    items += [self.time(point, name, w, m) for w in scored for m in self.methods]
+                except PartFailed:
+                    continue
+            names = list(dict.fromkeys(item.setup.name for item in items))
+            whole = [
+                n for n in names if sum(i.setup.name == n for i in items) == len(scored) * len(self.methods)
+            ]
+            return time_bands([item for item in items if item.setup.name in whole], whole, scored)
+
+        return self._part(key, made)
+
+    def reason(self, point: Point, candidate: str) -> Failure | None:
+        """Why a candidate has no times at the point, None where it has."""
+        try:
+            for workload in self.scored(point):
+                for method in self.methods:
+                    self.time(point, candidate, workload, method)
+        except PartFailed as error:
+            return error.failure
+        return None
 
     def _part(self, key: tuple[Any, ...], made: Callable[[], T]) -> T:
         found = self._known.get(key)

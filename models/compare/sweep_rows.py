@@ -18,7 +18,7 @@ from models.compare.metrics import workload_rows
 from models.compare.performance import WorkloadTime
 from models.compare.sweep_costs import CostFigures
 from models.compare.sweep_points import OK, Failure, PartFailed, Variations
-from models.compare.value import TimeBand, mid_time_s
+from models.compare.value import mid_time_s
 from models.export import safe_cell
 from models.scenario.schema import Scenario
 
@@ -148,12 +148,7 @@ def relative_work(variations: Variations, point: Point) -> dict[str, tuple[float
 
     Candidates whose scored workloads do not all run are left out. The ends are those of the network's band.
     """
-    bands: dict[str, list[TimeBand]] = {}
-    for candidate in variations.scenario.candidates:
-        try:
-            bands[candidate] = variations.bands(point, candidate)
-        except PartFailed:
-            continue
+    bands = variations.bands(point)
     best: dict[str, float] = {}
     for found in bands.values():
         for band in found:

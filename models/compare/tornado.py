@@ -16,6 +16,7 @@ from models.compare.case import (
     with_group_at,
     with_times_at,
 )
+from models.compare.draws import COMMON_MODEL_ERROR
 from models.compare.sweep_points import Variations
 from models.compare.tornado_inputs import Input
 from models.compare.value import TimeBand, mid_time_s
@@ -55,15 +56,16 @@ def tornado(
     keyed: Sequence[Input],
     shares: Mapping[str, float],
     information: Mapping[str, float],
+    pair: tuple[str, str],
 ) -> list[TornadoRow]:
-    """Rows of every input, widest swing first.
+    """Rows of every input for the lead of the first of `pair` over the second, widest swing first.
 
     `variations` knows the keys of `keyed` and works in closed form; both methods' times move by the ratio it gives.
     Prices move by vendor, as they are drawn; an end that cannot be built or is not allowed leaves the answer where
     it is.
     """
     order = ranking(scores(base))
-    first, second = order[0], order[1] if len(order) > 1 else order[0]
+    first, second = pair
 
     def row(
         name: str, kind: str, settings: tuple[object, object, object], unit: str, low: Case, high: Case,
@@ -134,22 +136,20 @@ def _price_row(base: Case, group: str, row: Callable[..., TornadoRow]) -> Tornad
 def _error_rows(base: Case, row: Callable[..., TornadoRow]) -> list[TornadoRow]:
     """Errors of the models themselves: each candidate's own, the common one, and the choice of method."""
     source = "validation: error of the kind, fabric and size"
-    settings = ("low", "mid", "high")
-    rows = [
-        row(
-            input_words(f"model error, {name}"), "model error", settings, "band of the time",
-            with_times_at(base, [name], "low"), with_times_at(base, [name], "high"), source, name,
-            f"model error, {name}",
-        )
-        for name in base.candidates
-    ]  # fmt: skip
-    rows.append(
-        row(
-            input_words("model error, common"), "model error", settings, "band of the time",
-            with_times_at(base, base.candidates, "low"), with_times_at(base, base.candidates, "high"), source,
-            drawn="model error, common",
-        )
-    )  # fmt: skip
+    settings = ("5 %", "mid", "95 %")
+
+    def ends(candidates: Sequence[str], share: float) -> tuple[Case, Case]:
+        return with_times_at(base, candidates, "low", share), with_times_at(base, candidates, "high", share)
+
+    rows = []
+    for name in base.candidates:
+        drawn = f"model error, {name}"
+        low, high = ends([name], 1.0 - COMMON_MODEL_ERROR)
+        words = f"{input_words(drawn)}, apart from the common one"
+        rows.append(row(words, "model error", settings, "quantile", low, high, source, name, drawn))
+    low, high = ends(base.candidates, COMMON_MODEL_ERROR)
+    drawn = "model error, common"
+    rows.append(row(input_words(drawn), "model error", settings, "quantile", low, high, source, "", drawn))
     methods = list(next(iter(base.times.values()))[0].by_method)
     if len(methods) > 1:
         rows.append(

@@ -14,6 +14,9 @@ WORDS = {
     "method": "which of the two methods is right",
     "price power": "the price of electricity",
     "price space": "the rent of space and power",
+    "price OEM": "the prices of servers",
+    "price any": "the prices of unbranded parts",
+    "price various": "the prices of network software",
     "price labour": "the staff each network needs",
 }
 KNOWN_BINS = 16  # few, so that the noise of their means does not pass for a gain

@@ -103,8 +103,8 @@ def test_regret_is_the_expected_loss_against_the_best() -> None:
 
 def test_the_settling_input_is_the_one_that_decides() -> None:
     ranked, drawn, inputs = drawn_of(case(spread=0.05))
-    shares, _, words = influence(ranked, drawn, inputs)
     first, second = ranked[0].candidate, ranked[1].candidate
+    shares, _, words = influence((first, second), drawn, inputs)
     top = max(shares, key=lambda n: shares[n])
     assert words == input_words(top)
     assert words == settling_input(drawn.work_per_dollar, first, second, inputs)
@@ -126,7 +126,7 @@ def test_moving_one_group_or_one_time_moves_only_what_it_is_part_of() -> None:
     low = scores(with_group_at(base, "vendor A", "low"))
     assert low["A"].yearly_usd < scores(base)["A"].yearly_usd
     assert low["B"].yearly_usd == pytest.approx(scores(base)["B"].yearly_usd)
-    quick = scores(with_times_at(base, ["A"], "low"))
+    quick = scores(with_times_at(base, ["A"], "low", 1.0))
     assert quick["A"].relative_work == 1.0 and quick["B"].relative_work < scores(base)["B"].relative_work
     assert scores(by_method_only(base, "fluid")) == scores(base)
 
