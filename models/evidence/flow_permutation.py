@@ -7,8 +7,9 @@ own spine where it names none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,7 +60,7 @@ def permutation_runs(
     return found
 
 
-def permutation_run(row: dict[str, object], flows: pd.DataFrame, acks: pd.DataFrame | None) -> PermutationRun:
+def permutation_run(row: Mapping[Any, Any], flows: pd.DataFrame, acks: pd.DataFrame | None) -> PermutationRun:
     """One run: rates by max-min, max-min with acknowledgements, head-of-line with acknowledgements."""
     leaves, hosts, spines = (int(str(row[key])) for key in ("leaves", "hosts_per_leaf", "spines"))
     rate = packet_rate_gbit_per_s(float(str(row["link_gbps"])))

@@ -16,17 +16,23 @@ from models.solvers.max_min import link_loads
 
 Floats = NDArray[np.float64]
 GROWTHS = (0.3, 0.1, 0.03, 0.01, 0.003)  # how much faster flows try to be, stage by stage
-REPEATS = 120
+REPEATS = 40
+WARM_GROWTHS = (0.1, 0.01, 0.003)  # when the rates of a similar problem are given
 
 
 def head_of_line_rates(
-    capacity: Floats, offsets: NDArray[np.int64], links: NDArray[np.int32], top: Floats | None = None
+    capacity: Floats,
+    offsets: NDArray[np.int64],
+    links: NDArray[np.int32],
+    top: Floats | None = None,
+    near: Floats | None = None,
 ) -> Floats:
     """Rate of every flow, bytes/s, shape (flows,), when all are backlogged at the source.
 
     Incidence as in `max_min_rates`, links in path order; top (flows,): highest rate of a flow, by default the
-    capacity of its first link. A shared NIC serves its flows in turn and stops as a whole when paused. Exact
-    to about 0.3 % (the last growth stage). A flow without links raises ValueError.
+    capacity of its first link; near (flows,): rates of a similar problem to start from. A shared NIC serves its
+    flows in turn and stops as a whole when paused. Exact to about
+    0.3 % (the last growth stage). A flow without links raises ValueError.
 
     >>> c = np.full(4, 100.0)  # hosts 0, 1 feed link 2; host 0's flow goes on to the slow port 3
     >>> c[3] = 10.0
@@ -53,10 +59,11 @@ def head_of_line_rates(
     out_start = np.searchsorted(ingress_of[inner], np.arange(number + 1)).astype(np.int64)
     order = _sinks_first(ingress_of[inner], link_of[inner], np.unique(links).astype(np.int64), number)
     highest = capacity[links[offsets[:-1]]] if top is None else top
-    rates = highest.astype(np.float64).copy()
+    rates = (highest if near is None else near).astype(np.float64).copy()
+    growths = np.array(GROWTHS if near is None else WARM_GROWTHS)
     mean = sweeps(
         capacity, offsets, pair.astype(np.int64), first_pair, order, out_start, inner.astype(np.int64),
-        highest.astype(np.float64), np.array(GROWTHS), REPEATS, rates,
+        highest.astype(np.float64), growths, REPEATS, rates,
     )  # fmt: skip
     load = link_loads(offsets, links, mean, number)
     # the mean over growth steps may exceed a capacity by the last step

@@ -3,8 +3,8 @@
 ring: the hops of every group's ring between scale-up domains, NIC by NIC, so that rails stay apart; tree: the
 same for the two complementary binary trees over domains, half the bytes each, up and down at once; all_to_all:
 all pairs of a group, exact up to PAIRS_MAX flows and by sampled shifts (rank i to rank i + s) beyond;
-point_to_point: each rank to the next of its group (pipeline stages); permutation and bisection: over all NICs
-of the job. Flow sizes are relative: 1 is the load the pattern puts on one NIC at most, before the network.
+point_to_point: each rank to the next of its group (pipeline stages); permutation: every node to one other, NIC
+by NIC; bisection: every NIC to the one half the job away. Flow sizes are relative to each other.
 """
 
 from __future__ import annotations
@@ -64,19 +64,7 @@ def pattern_flows(
         pairs = np.stack([gpu[:, :-1].ravel(), gpu[:, 1:].ravel()])
         return PatternFlows(_between_gpus(pairs[0], pairs[1], network), False, False)
     if pattern in {"permutation", "bisection"}:
-        nics = np.unique(endpoints_of_gpu(network, gpu.ravel()))
-        if nics.size < 2:
-            return PatternFlows(_empty(), False, False)
-        leaf_size = min(network.size.leaf_down, max(nics.size // 2, 1))
-        if network.topology.kind == "rail_optimized":
-            leaf_size *= network.nics_per_node
-        kind = detail or "random"
-        target = (
-            bisection_targets(nics.size)
-            if pattern == "bisection"
-            else permutation_targets(nics.size, kind, seed, leaf_size % nics.size or nics.size // 2)
-        )
-        return PatternFlows(_sized(nics, nics[target], np.ones(nics.size)), False, False)
+        return PatternFlows(_exchange(pattern, gpu, network, seed, detail or "random"), False, False)
     blocks = _by_domain(gpu, network)
     if blocks is None or blocks.shape[1] < 2:
         if blocks is not None:
@@ -87,6 +75,28 @@ def pattern_flows(
         source, target = blocks, np.roll(blocks, -1, axis=1)
         return PatternFlows(_sized(source.ravel(), target.ravel(), np.ones(source.size)), True, False)
     return PatternFlows(_tree(blocks), True, False)
+
+
+def _exchange(pattern: str, gpu: Ints, network: Network, seed: int, detail: str) -> Flows:
+    """Bisection over all NICs; permutation over nodes, NIC by NIC, or over NICs inside a single node."""
+    nics = np.unique(endpoints_of_gpu(network, gpu.ravel()))
+    per_node = network.nics_per_node
+    nodes = np.unique(nics // per_node)
+    if nics.size < 2:
+        return _empty()
+    if pattern == "bisection":
+        return _sized(nics, nics[bisection_targets(nics.size)], np.ones(nics.size))
+    if nodes.size < 2 or nodes.size * per_node != nics.size:
+        return _sized(nics, nics[permutation_targets(nics.size, detail, seed)], np.ones(nics.size))
+    leaf_nodes = network.size.leaf_down
+    if network.topology.kind not in {"rail_optimized", "rail_only"}:
+        leaf_nodes = max(1, leaf_nodes // per_node)
+    if leaf_nodes >= nodes.size:
+        leaf_nodes = nodes.size // 2
+    target = nodes[permutation_targets(nodes.size, detail, seed, leaf_nodes)]
+    rail = np.arange(per_node)
+    source_nics, target_nics = nodes[:, None] * per_node + rail, target[:, None] * per_node + rail
+    return _sized(source_nics.ravel(), target_nics.ravel(), np.ones(nics.size))
 
 
 def tree_parents(nodes: int) -> Ints:

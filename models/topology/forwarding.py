@@ -34,7 +34,7 @@ def nvlink_gpu(graph: Graph, endpoint: NDArray[np.int64]) -> NDArray[np.int64]:
     )
 
 
-def subflows(graph: Graph, flows: Flows, pairs: int, forward: bool) -> Subflows:
+def subflows(graph: Graph, flows: Flows, pairs: int, forward: bool, scale_up: bool = True) -> Subflows:
     """Every flow cut into planes x queue pairs (local flows stay whole), in flow order.
 
     Raises CannotBuild where rails do not meet and no scale-up link joins the two NICs' GPUs.
@@ -48,7 +48,7 @@ def subflows(graph: Graph, flows: Flows, pairs: int, forward: bool) -> Subflows:
     ):
         raise CannotBuild(f"a flow names a NIC beyond the {network.nodes * nics} of this network")
     domain = max(network.domain_nics, 1)
-    local = source // domain == target // domain
+    local = (source // domain == target // domain) & scale_up
     out, into = source.copy(), target.copy()
     rails_apart = (source % nics != target % nics) & ~local
     if forward or kind == "rail_only":

@@ -65,7 +65,8 @@ class Shape:
 class Graph:
     """Directed links of a network.
 
-    capacity: bytes/s of wire per link, shape (links,), background load taken off; alive: shape (links,);
+    capacity: bytes/s of wire per link, shape (links,), background load taken off; alive: shape
+    (links,), bundles always;
     first: number of the first link of every tier and bundle, one more at the end; leaf_of_port: leaf within its
     copy of every NIC port, shape (copies * ports,), port = copy * ports + port within the copy;
     order_of_port: leaf * down + position under the leaf, the index destination-modulo routing counts with.

@@ -46,10 +46,18 @@ class Routes:
         return np.diff(self.offsets)
 
 
-def routes(graph: Graph, flows: Flows, mechanism: Mechanism, seed: int = 0, forward: bool = False) -> Routes:
+def routes(
+    graph: Graph,
+    flows: Flows,
+    mechanism: Mechanism,
+    seed: int = 0,
+    forward: bool = False,
+    scale_up: bool = True,
+) -> Routes:
     """Routes of `flows` under a routing mechanism.
 
-    `forward` sends traffic between rails over NVLink to the NIC on the receiver's rail first. The same seed gives
+    `forward` sends traffic between rails over NVLink to the NIC on the receiver's rail first; without `scale_up` flows
+    inside a domain use the network too. The same seed gives
     the same routes on every machine. Raises CannotBuild when a flow has no live path or the incidence would not
     fit in memory.
     """
@@ -62,10 +70,8 @@ def routes(graph: Graph, flows: Flows, mechanism: Mechanism, seed: int = 0, forw
     check_memory(
         len(flows) * pairs * planes * 110.0, f"routing {len(flows)} flows of {pairs} parts x {planes} planes"
     )
-    parts = subflows(graph, flows, pairs, forward)
-    capacity = graph.capacity * np.append(
-        graph.alive[: graph.links], np.ones(graph.capacity.size - graph.links, dtype=np.bool_)
-    )
+    parts = subflows(graph, flows, pairs, forward, scale_up)
+    capacity = graph.capacity * graph.alive
     if mechanism.spread:
         for name in ("leaf-spine", "spine-leaf", "spine-core", "core-spine"):
             for tier in (name, f"{name} bundle"):
