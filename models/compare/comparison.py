@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import pandas as pd
 
 from models.compare.costs import CandidateCost, candidate_costs, cost_rows
+from models.compare.draws import DRAWS_DEFAULT, DrawSource
 from models.compare.fabrics import METHODS, Method
 from models.compare.metrics import common_phases, phase_rows, time_band, workload_rows
 from models.compare.performance import WorkloadTime, setup, workload_time
 from models.compare.result import ComparisonRow, PhaseRow
-from models.compare.value import TimeBand, Value, ValueDraws, value_draws, values
-from models.compare.verdict import Verdict, verdict
+from models.compare.shares import drawn_inputs
+from models.compare.value import TimeBand, Value, ValueDraws, draw_names, value_draws, values
+from models.compare.value_of_information import settled_verdict
+from models.compare.verdict import Verdict
 from models.export import frame_of
 from models.scenario.schema import Scenario
 
@@ -71,7 +74,8 @@ def compare(
         scored = dict.fromkeys(scenario.workloads, 1.0)
     bands = time_bands(performance, [on.name for on in setups], scored)
     lines = {name: cost.lines for name, cost in costs.items()}
-    drawn = value_draws(bands, lines, scenario.seed)
+    source = DrawSource(draw_names(bands, lines), DRAWS_DEFAULT, scenario.seed)
+    drawn = value_draws(bands, lines, scenario.seed, source=source)
     ranked = values(bands, lines, drawn)
     rows: list[ComparisonRow] = []
     for item in performance:
@@ -91,7 +95,7 @@ def compare(
         ownership=pd.concat([cost.ownership for cost in costs.values()], ignore_index=True),
         values=tuple(ranked),
         drawn=drawn,
-        verdict=verdict(ranked, drawn, _work(scenario, list(scored))),
+        verdict=settled_verdict(ranked, drawn, _work(scenario, list(scored)), drawn_inputs(source)),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 

@@ -13,6 +13,14 @@ from models.scenario.schema import Scenario
 
 COST_ONLY = ("prices", "economics", "networks")
 TIME_ONLY = ("placement", "failures", "seed", "workloads")
+BEHAVIOUR = (
+    "flow_control",
+    "congestion_control",
+    "routing",
+    "in_network_reduction",
+    "loss_recovery",
+    "host",
+)  # how a technology behaves; not what is bought
 NOTHING = ("name", "question", "sweep", "schema_version")
 
 
@@ -25,13 +33,16 @@ class Concern:
     candidate: str = ""  # "" = every candidate
     workload: str = ""  # "" = every workload
     weight: bool = False  # a workload's weight changes the score, not a time
+    figure: str = ""  # section of a candidate's technology that an override sets
 
 
 def concern(key: str, scenario: Scenario) -> Concern:
     """Where `key` belongs in `scenario`."""
     section = key.partition(".")[0]
     if section == "candidates":
-        return Concern(key, section, candidate=_owner(key, section, scenario.candidates))
+        owner = _owner(key, section, scenario.candidates)
+        _, _, path = key.partition(f"candidates.{owner}.overrides.")
+        return Concern(key, section, candidate=owner, figure=path.partition(".")[0])
     if section == "workloads":
         owner = _owner(key, section, scenario.workloads)
         return Concern(key, section, workload=owner, weight=key == f"workloads.{owner}.weight")
@@ -41,7 +52,11 @@ def concern(key: str, scenario: Scenario) -> Concern:
 def setup_keys(concerns: Iterable[Concern], candidate: str) -> tuple[str, ...]:
     """Keys that change the link or the network of a candidate."""
     apart = (*COST_ONLY, *NOTHING, "workloads")
-    return tuple(c.key for c in concerns if c.section not in apart and c.candidate in ("", candidate))
+    return tuple(
+        c.key
+        for c in concerns
+        if c.section not in apart and c.candidate in ("", candidate) and c.figure != "operations"
+    )
 
 
 def plan_keys(concerns: Iterable[Concern], workload: str) -> tuple[str, ...]:
@@ -55,7 +70,11 @@ def plan_keys(concerns: Iterable[Concern], workload: str) -> tuple[str, ...]:
 def cost_keys(concerns: Iterable[Concern], candidate: str) -> tuple[str, ...]:
     """Keys that change what a candidate costs."""
     apart = (*TIME_ONLY, *NOTHING)
-    return tuple(c.key for c in concerns if c.section not in apart and c.candidate in ("", candidate))
+    return tuple(
+        c.key
+        for c in concerns
+        if c.section not in apart and c.candidate in ("", candidate) and c.figure not in BEHAVIOUR
+    )
 
 
 def values_of(keys: Sequence[str], point: Mapping[str, object]) -> tuple[object, ...]:

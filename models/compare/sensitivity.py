@@ -27,8 +27,8 @@ from models.compare.sweep_points import PartFailed, Variations
 from models.compare.tornado import TornadoRow, tornado
 from models.compare.tornado_inputs import inputs
 from models.compare.value import TimeBand, Value, ValueDraws, draw_names, value_draws, values
-from models.compare.value_of_information import information_values, settling_input
-from models.compare.verdict import Verdict, verdict
+from models.compare.value_of_information import information_values, settled_verdict
+from models.compare.verdict import Verdict
 from models.export import frame_of
 from models.scenario.schema import Scenario
 from models.workload.phases import phases
@@ -89,11 +89,9 @@ def sensitivity(
     ranked = values(case.times, case.costs, drawn)
     found = scores(case)
     columns = drawn_inputs(source)
-    work = work_words(scenario)
-    plain = verdict(ranked, drawn, work)
-    pair = (plain.winner, plain.runner_up or plain.winner)
-    shares, information, settling = influence(pair, drawn, columns)
-    said = verdict(ranked, drawn, work, settling)
+    said = settled_verdict(ranked, drawn, work_words(scenario), columns)
+    pair = (said.winner, said.runner_up or said.winner)
+    shares, information = influence(pair, drawn, columns)
     progress("tornado")
     keyed = inputs(scenario)
     closed_form = Variations(scenario, [item.key for item in keyed], ("analytical",), prices)
@@ -132,14 +130,14 @@ def sensitivity(
 
 def influence(
     pair: tuple[str, str], drawn: ValueDraws, columns: Mapping[str, Draws]
-) -> tuple[dict[str, float], dict[str, float], str]:
-    """(variance shares of the pair's ratio, values of information, words for the input that would settle it)."""
+) -> tuple[dict[str, float], dict[str, float]]:
+    """(variance shares of the pair's ratio, values of information) by input."""
     first, second = pair
     per_dollar = drawn.work_per_dollar
     if first == second:
-        return dict.fromkeys(columns, 0.0), dict.fromkeys(columns, 0.0), ""
+        return dict.fromkeys(columns, 0.0), dict.fromkeys(columns, 0.0)
     shares = first_order_shares(np.log(per_dollar[first] / per_dollar[second]), columns)
-    return shares, information_values(per_dollar, columns), settling_input(per_dollar, first, second, columns)
+    return shares, information_values(per_dollar, columns)
 
 
 def draws_table(drawn: ValueDraws) -> pd.DataFrame:

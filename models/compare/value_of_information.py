@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from models.compare.draws import Draws
 from models.compare.shares import binned, first_order_shares
+from models.compare.value import Value, ValueDraws
+from models.compare.verdict import Verdict, verdict
 
 WORDS = {
     "model error, common": "the model's error common to all fabrics",
@@ -56,6 +58,17 @@ def settling_input(values: Mapping[str, Draws], first: str, second: str, inputs:
         return ""
     name = max(shares, key=lambda n: (shares[n], n))
     return input_words(name) if shares[name] >= MATTERS_SHARE else ""
+
+
+def settled_verdict(
+    ranked: Sequence[Value], drawn: ValueDraws, work: str, inputs: Mapping[str, Draws]
+) -> Verdict:
+    """The verdict; where it is too close to call, with the input whose knowledge would settle it."""
+    plain = verdict(ranked, drawn, work)
+    if plain.decided or not plain.runner_up:
+        return plain
+    settling = settling_input(drawn.work_per_dollar, plain.winner, plain.runner_up, inputs)
+    return verdict(ranked, drawn, work, settling)
 
 
 def input_words(name: str) -> str:

@@ -73,3 +73,8 @@ def test_a_key_concerns_only_what_it_can_change() -> None:
     assert set(plan_keys(concerns, "training")) == {keys[0], keys[1], keys[6]}
     assert keys[4] in plan_keys(concerns, "incast")
     assert set(cost_keys(concerns, roce)) == {keys[0], keys[1], keys[2], keys[3]}
+    behaviour = concern(f"candidates.{ib}.overrides.routing.kind", scenario)
+    staff = concern(f"candidates.{ib}.overrides.operations.network_staff", scenario)
+    rate = concern(f"candidates.{ib}.overrides.link.rate_gbit_per_s", scenario)
+    assert set(setup_keys([behaviour, staff, rate], ib)) == {behaviour.key, rate.key}
+    assert set(cost_keys([behaviour, staff, rate], ib)) == {staff.key, rate.key}
