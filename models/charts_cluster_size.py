@@ -93,7 +93,7 @@ def work_per_dollar(table: pd.DataFrame, colours: Mapping[str, str], turns: Sequ
 SMALL = {
     "unit_time_s": ("Step time", "s"),
     "yearly_usd_per_gpu": ("Cost per GPU", "USD a year"),
-    "scaling_efficiency_fraction": ("Scaling efficiency", "of the smallest size"),
+    "scaling_efficiency_fraction": ("Scaling efficiency", "smallest size = 1"),
     "network_usd_per_gpu": ("Network cost per GPU", "USD a year"),
 }
 
@@ -115,4 +115,4 @@ def small(table: pd.DataFrame, column: str, colours: Mapping[str, str], time_tit
             tooltip=["candidate:N", alt.Tooltip("gpus:Q", format=","), alt.Tooltip(f"{column}:Q", format=".4g")],
         )
     )
-    return charts.finished(chart, title, f"{title}, {unit}, against GPUs, one line a candidate.", height=190)
+    return charts.finished(chart, title, f"{title}, {unit}, against GPUs, one line a candidate.", height=215)

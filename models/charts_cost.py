@@ -56,7 +56,7 @@ def stacked(table: pd.DataFrame, finding: str, subtitle: str) -> Any:
     ]
     text = (
         alt.Chart(totals.assign(text=words))
-        .mark_text(align="left", baseline="bottom", dy=-22, fontSize=11, color=charts.INK)
+        .mark_text(align="left", baseline="bottom", dy=-17, fontSize=11, color=charts.INK)
         .encode(y=y, x=alt.value(2), text="text:N")
     )
     scale = alt.Scale(domain=[min(0.0, float(totals.low_usd.min())), top * 1.02], nice=False)
@@ -64,7 +64,7 @@ def stacked(table: pd.DataFrame, finding: str, subtitle: str) -> Any:
     spoken = "; ".join(f"{r.candidate} {usd_text(r.mid_usd)}" for r in charts.rows(totals))
     return charts.finished(
         bars + whisker + text, finding, f"Stacked bars of cost by category. {spoken}.", subtitle,
-        height=max(170, 74 * len(order) + 20),
+        height=150 + 64 * len(order),
     )  # fmt: skip
 
 
@@ -74,7 +74,7 @@ def waterfall(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     total = float(table.end_usd.iloc[-1] - table.end_usd.iloc[0])
     shown = table.assign(
         text=[
-            usd_text(r.change_usd) if r.kind == "total" else ("+" if r.change_usd > 0 else "") + usd_text(r.change_usd)
+            usd_text(r.change_usd) if r.kind == "total" else ("+" if r.change_usd > 0 else "") + usd_text(r.change_usd).removesuffix(" USD")
             for r in charts.rows(table)
         ],
         top=table[["start_usd", "end_usd"]].max(axis=1),
@@ -89,7 +89,7 @@ def waterfall(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     pad = (high - low) * 0.25 or high * 0.05
     floor = max(0.0, low - pad) if low >= 0 else low - pad
     shown["start_usd"] = shown.start_usd.clip(lower=floor)
-    x = alt.X("step:N", sort=list(shown.step), axis=alt.Axis(title=None, labelAngle=-25, labelLimit=120, labelFontSize=11))
+    x = alt.X("step:N", sort=list(shown.step), axis=alt.Axis(title=None, labelAngle=-35, labelLimit=110, labelFontSize=11, labelOverlap=False))
     scale = alt.Scale(domain=[floor, high + pad], nice=False, zero=False)
     y = alt.Y("start_usd:Q", scale=scale, axis=charts.axis("USD over the years", charts.USD))
     bars = (
@@ -102,14 +102,14 @@ def waterfall(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
         .mark_text(dy=-8, fontSize=11, color=charts.INK)
         .encode(x=x, y=alt.Y("top:Q", scale=scale), text="text:N")
     )
-    why = f"; most of it {changes.step.iloc[0]}" if len(changes) else ""
+    why = f"Most of it: {changes.step.iloc[0]}; mid prices" if len(changes) else "Mid prices"
     more = "more" if total > 0 else "less"
-    cut = "; the axis does not start at zero" if floor > 0 else ""
+    cut = "; the axis starts above zero" if floor > 0 else ""
     return charts.finished(
         bars + text,
-        f"{second} costs {usd_text(abs(total))} {more} than {first}{why}",
+        f"{second} costs {usd_text(abs(total))} {more} than {first}",
         f"Waterfall from the cost of {first} to that of {second}: "
         + "; ".join(f"{r.step} {r.text}" for r in charts.rows(shown)),
-        f"Mid prices, by category{cut}",
-        height=320,
+        f"{why}{cut}",
+        height=340,
     )

@@ -119,13 +119,15 @@ def _report(error: Exception) -> None:
 def _style() -> None:
     st.html(
         "<style>"
-        ".block-container{padding-top:3.6rem;padding-bottom:3rem;max-width:1500px}"
+        ".block-container{padding-top:4rem;padding-bottom:3rem;max-width:1500px}"
         "section[data-testid='stSidebar']{width:264px!important;min-width:264px!important}"
         "[data-testid='stSidebarUserContent']{padding-top:.4rem}"
         "[data-testid='stHeading'] h2{padding-top:0}"
+        ".st-key-top-right{margin-bottom:-2.9rem;position:relative;z-index:2}"
         "[data-testid='stMetricValue']{font-size:1.35rem}"
         "[class*='st-key-exports-']{margin-top:-1.7rem}"
-        "[data-testid='stSidebarNavLink']{padding-top:.12rem;padding-bottom:.12rem;min-height:1.5rem}"
+        "[data-testid='stSidebarNavLink']{padding-top:0;padding-bottom:0;height:1.55rem;margin:0}"
+        "[data-testid='stSidebarNavItems'] li{margin:0}"
         "[data-testid='stSidebarNavItems']{padding-top:0;gap:0}"
         "[data-testid='stSidebarNav'] header,[data-testid='stNavSectionHeader']{padding-top:.2rem;padding-bottom:0;margin-top:0}"
         "[data-testid='stSidebarHeader']{height:2.4rem;padding-top:.4rem;margin-bottom:0}"

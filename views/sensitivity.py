@@ -2,8 +2,122 @@
 
 from __future__ import annotations
 
+import pandas as pd
+import streamlit as st
+
+from models import charts, charts_sensitivity
+from models.compare.flips import flip_sentences, idle_sentence, lead_at, lead_line, setting_text, tie_at
+from models.compare.sensitivity import Sensitivity, sensitivity
+from views import answers, show
 from views.frame import Case
+
+METHODS = ("analytical",)
+STEPS = 4
+
+
+def found_for(case: Case, name: str) -> Sensitivity | None:
+    """The sensitivity run of the case, or None after showing how far it is."""
+    result: Sensitivity | None = show.result_of(
+        answers.key_of(case.scenario, "sensitivity", METHODS),
+        "What moves the answer",
+        lambda job: sensitivity(case.scenario, methods=METHODS, progress=job.progress),
+        steps=STEPS,
+        name=name,
+    )
+    return result
 
 
 def flip_lines(case: Case) -> None:
-    """Three sentences on what would flip the answer."""
+    """Three sentences on what would flip the answer, and what idle GPUs cost against it."""
+    found = found_for(case, "flips")
+    if found is not None:
+        st.markdown("\n".join(f"- {show.escaped(text)}" for text in (*flip_sentences(found), idle_sentence(found))))
+
+
+def page(case: Case, question: str) -> None:
+    """Tornado, break-even explorer, break-evens, draws."""
+    found = found_for(case, "sensitivity")
+    if found is None:
+        st.caption("Moving each input to its low and high, drawing prices and model errors, searching break-evens.")
+        return
+    tables = found.tables()
+    first, second = found.verdict.winner, found.verdict.runner_up
+    sentences = flip_sentences(found)
+    show.heading(sentences[0], question)
+    if not second:
+        st.caption("Switch a second candidate on to see what the choice between them hangs on.")
+        return
+    show.chart("tornado", charts_sensitivity.tornado(tables["tornado"], case.colours, first, second))
+    _explorer(found, case.colours)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show.table("break_even", _break_even(tables["break_even"]), full=tables["break_even"], caption="Where two candidates tie", height=320)
+    with right:
+        show.table("tornado", _tornado(tables["tornado"]), full=tables["tornado"], caption="One input at a time", height=320)
+    with st.expander("Decision figures: odds, regret, shares of variance, value of information"):
+        show.table("decision", tables["decision"])
+    with st.expander("Assumptions"):
+        st.markdown(
+            f"- {len(tables['draws']):,} rows of seeded, correlated draws: prices of one vendor move together.\n"
+            "- The tornado moves one input at a time between the low and high of its source, in closed form.\n"
+            "- A break-even is searched in a stated range; “no crossing in range” is an answer."
+        )
+        show.terms("work per dollar", "band", "ownership cost")
+
+
+@st.fragment
+def _explorer(found: Sensitivity, colours: dict[str, str]) -> None:
+    st.markdown("**Break-even explorer**")
+    names = [value.candidate for value in found.values]
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        a, b = st.columns(2)
+        first = a.selectbox("Candidate", names, index=0, key="even-first")
+        second = b.selectbox("Against", [name for name in names if name != first], key="even-second")
+        factor = st.slider("Price of its networks, times today's", 0.25, 2.5, 1.0, 0.05, key="even-factor")
+        idle = st.slider("GPU time it wastes beyond the other, %", 0.0, 10.0, 0.0, 0.1, key="even-idle") / 100
+        line = lead_line(found, first, second, idle)
+        lead = lead_at(line, factor)
+        ahead = first if lead > 0 else second
+        st.markdown(f"**{ahead}** gives {charts.percent_text(abs(lead))} more work per dollar then.")
+        st.caption(idle_sentence(found))
+    with right:
+        show.chart("price_line", charts_sensitivity.price_line(line, colours[first], first, second, factor, lead, tie_at(line)))
+
+
+def _break_even(table: pd.DataFrame) -> pd.DataFrame:
+    def number(value: float | None, unit: str) -> str:
+        if value is None or pd.isna(value):
+            return charts.MISSING
+        return charts.percent_text(value) if unit == "fraction" else charts.number_text(value)
+
+    rows = list(table.itertuples())
+    return pd.DataFrame(
+        {
+            "Candidate": table.a,
+            "Against": table.b,
+            "Quantity": table.quantity,
+            "Ties at": [number(r.value, r.unit) if r.status == "crossing" else "no crossing in range" for r in rows],
+            "Now": [number(r.current, r.unit) for r in rows],
+            "Unit": ["" if unit in ("1", "fraction") else unit for unit in table.unit],
+            "Note": table.note,
+        }
+    )
+
+
+def _tornado(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Input": table.input,
+            **{
+                end.capitalize(): [
+                    setting_text(s, u) for s, u in zip(table[f"{end}_setting"], table.unit, strict=True)
+                ]
+                for end in ("low", "mid", "high")
+            },
+            "Lead at low": [charts.percent_text(v) for v in table.lead_low],
+            "Lead at high": [charts.percent_text(v) for v in table.lead_high],
+            "Flips": table.flips.map({True: "yes", False: ""}),
+            "Source": table.source,
+        }
+    )

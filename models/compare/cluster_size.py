@@ -13,6 +13,7 @@ import pandas as pd
 from models.compare.axes import Point
 from models.compare.costs import CandidateCost
 from models.compare.fabrics import Method
+from models.compare.case import NO_ANSWER
 from models.compare.sweep_points import PartFailed, Variations
 from models.compare.value import CostLine, TimeBand, mid_time_s, value_draws, values
 from models.compare.verdict import gap
@@ -74,13 +75,16 @@ def cluster_size_table(
 def _size_rows(variations: Variations, size: int, first_rate: dict[str, float]) -> list[SizeRow]:
     point: Point = {"cluster.gpus": size}
     scenario = variations.scenario
-    times: dict[str, list[TimeBand]] = {}
+    times: dict[str, Sequence[TimeBand]] = {}
     costs: dict[str, CandidateCost] = {}
     reasons: dict[str, str] = {}
+    bands = variations.bands(point)
     for name in scenario.candidates:
         try:
-            bands, cost = variations.bands(point, name), variations.cost(point, name)
-            times[name], costs[name] = bands, cost
+            if name not in bands:
+                raise PartFailed(variations.reason(point, name) or NO_ANSWER)
+            costs[name] = variations.cost(point, name)
+            times[name] = bands[name]
         except PartFailed as error:
             reasons[name] = error.failure.reason
     lines: dict[str, Sequence[CostLine]] = {name: cost.lines for name, cost in costs.items()}

@@ -33,7 +33,7 @@ RUNNING = {
     "power": "energy", "space": "space", "support": "support", "licences": "licences", "labour": "staff",
     "residual_value": "resale",
 }  # fmt: skip
-SMALL_STEP_FRACTION = 0.04  # smaller differences are drawn as one step
+SMALL_STEP_FRACTION = 0.1  # smaller differences are drawn as one step
 NOT_NETWORK = ("servers", "facility")
 
 
