@@ -10,7 +10,10 @@ from importlib import resources
 
 @dataclass(frozen=True)
 class KernelEfficiency:
-    """Executed operations over dense BF16 peak while a GPU computes; band from the rows it was fitted on."""
+    """Arithmetic efficiency: executed operations over dense BF16 peak, memory traffic of the layout's shapes apart.
+
+    workload/llm_kernels.py adds that traffic. The band covers the rows a value was fitted on.
+    """
 
     generation: str
     stack: str
@@ -46,8 +49,8 @@ def kernel_efficiency(generation: str, stack: str | None = None) -> KernelEffici
 
     Raises KeyError when the table has none.
 
-    >>> kernel_efficiency("hopper").stack
-    'modern'
+    >>> kernel_efficiency("hopper").stack, kernel_efficiency("ampere").stack
+    ('modern', 'megascale')
     """
     for row in kernel_efficiencies():
         if row.generation == generation and (row.default if stack is None else row.stack == stack):
@@ -58,6 +61,6 @@ def kernel_efficiency(generation: str, stack: str | None = None) -> KernelEffici
 def scale_loss_per_doubling() -> float:
     """Extra step time per doubling of the job beyond 256 GPUs (stragglers, jitter), a share.
 
-    Fitted on training_steps.csv: 0.005 +- 0.011 over all rows, 0.01 within the series of one source.
+    Fitted on training_steps.csv (models/evidence/training_fit.py); single sources give 0.0 to 0.02.
     """
-    return 0.01
+    return 0.011

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from models.catalog.gpus import gpus
-from models.catalog.kernel_efficiency import kernel_efficiency
 from models.catalog.parts import parts
 from models.catalog.technology import Sourced, Technology
 from models.compare.axes import Value
 from models.scenario.load import candidate_technology
 from models.scenario.schema import Scenario
-from models.workload.llm_training import hidden_fractions
+from models.workload.llm_training import hidden_fractions, workload_kernels
 
 ASSUMED = "assumption"
 OVERLAP_STEP = 0.15  # published overlaps of like stacks differ by this much
@@ -105,7 +103,7 @@ def _workload_inputs(scenario: Scenario) -> Iterator[Input]:
                 round(max(0.0, hidden - OVERLAP_STEP), 12), hidden, round(min(1.0, hidden + OVERLAP_STEP), 12),
                 "fraction", f"{ASSUMED}: plus and minus {OVERLAP_STEP}",
             )  # fmt: skip
-        row = kernel_efficiency(gpus()[scenario.cluster.gpu].generation)
+        row = workload_kernels(workload, scenario)
         if workload.kernel_efficiency is None and row.low < row.high:
             yield Input(
                 f"kernel efficiency, {name}", "workload", f"workloads.{name}.kernel_efficiency",

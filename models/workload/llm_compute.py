@@ -57,7 +57,7 @@ def executed_flops_per_token(
 
 
 def compute_time_s(
-    shape: LlmShape, layouts: Layouts, peak_flops: float, efficiency: float
+    shape: LlmShape, layouts: Layouts, peak_flops: float, efficiency: float | NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Compute time of a step on the longest pipeline stage, s, shape (n,).
 

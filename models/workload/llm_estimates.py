@@ -24,7 +24,7 @@ def step_estimates(
     shape: LlmShape,
     layouts: Layouts,
     gpu: GpuModel,
-    efficiency: float,
+    efficiency: float | NDArray[np.float64],
     hidden_fractions: Mapping[str, float],
     cost: CommunicationCost,
     scale_loss_per_doubling: float = 0.0,
@@ -32,7 +32,8 @@ def step_estimates(
 ) -> StepTime:
     """Step times of all `layouts`, arrays of shape (n,).
 
-    With the `cost` of a fabric's phase times, entry i equals `unit_time` of the plan of layout i.
+    `efficiency` is the share of peak with memory traffic included (llm_kernels.effective_efficiency), one or one
+    per layout. With the `cost` of a fabric's phase times, entry i equals `unit_time` of the plan of layout i.
     """
     traffic = step_traffic(shape, layouts)
     times = {}

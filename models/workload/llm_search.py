@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from models.catalog.gpus import GpuModel
 from models.catalog.llms import LlmShape
 from models.workload.llm_estimates import CommunicationCost, step_estimates
+from models.workload.llm_kernels import effective_efficiency
 from models.workload.llm_layout import Counts, Layouts
 from models.workload.llm_memory import memory
 from models.workload.llm_step import StepTime
@@ -85,13 +86,15 @@ def best_layouts(
     shape: LlmShape,
     grid: Layouts,
     gpu: GpuModel,
-    efficiency: float,
+    arithmetic_efficiency: float,
     hidden_fractions: Mapping[str, float],
     cost: CommunicationCost,
     scale_loss_per_doubling: float = 0.0,
     keep: int = 10,
 ) -> RankedLayouts:
     """The fastest layouts of `grid` that fit into GPU memory.
+
+    `arithmetic_efficiency` is the kernel table's; memory traffic of each layout's shapes comes on top.
 
     Raises NoLayout when the grid is empty or nothing fits.
     """
@@ -106,7 +109,13 @@ def best_layouts(
         )
     fitting = grid.taken(fits)
     step: StepTime = step_estimates(
-        shape, fitting, gpu, efficiency, hidden_fractions, cost, scale_loss_per_doubling
+        shape,
+        fitting,
+        gpu,
+        effective_efficiency(shape, fitting, gpu, arithmetic_efficiency),
+        hidden_fractions,
+        cost,
+        scale_loss_per_doubling,
     )
     # equal times: the one with least model parallelism, so that the answer does not depend on the grid's order
     order = np.lexsort((fitting.micro_batch, fitting.pp, fitting.tp, step.total_s))[:keep]

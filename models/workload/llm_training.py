@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from models.catalog.gpus import gpus
-from models.catalog.kernel_efficiency import KernelEfficiency, kernel_efficiency, scale_loss_per_doubling
+from models.catalog.kernel_efficiency import KernelEfficiency, scale_loss_per_doubling
 from models.catalog.llms import LlmShape
 from models.scenario.faults import InputError
 from models.scenario.schema import Scenario
@@ -20,6 +18,7 @@ from models.workload.llm_compute import (
     linear_flops_per_token,
     optimizer_time_s,
 )
+from models.workload.llm_kernels import layout_kernels
 from models.workload.llm_layout import Layouts, counts
 from models.workload.llm_memory import memory
 from models.workload.llm_phases import step_phases
@@ -28,9 +27,7 @@ from models.workload.llm_step import step_terms
 from models.workload.llm_traffic import step_traffic
 from models.workload.phase import Metric
 from models.workload.plan import Job, WorkPlan
-
-HIDDEN_FRACTIONS = {"tp": 0.3, "pp": 0.9, "dp": 0.85, "ep": 0.0, "cp": 0.7}
-"""Share of each communication a modern stack hides; MegaScale (NSDI 2024) Table 3 and Megatron-Core defaults."""
+from models.workload.plan_defaults import HIDDEN_FRACTIONS
 
 WEIGHT_BYTES = {"bf16": 2.0, "fp16": 2.0, "fp8": 1.0}
 GRADIENT_BYTES = {"fp32": 4.0, "bf16": 2.0}
@@ -52,7 +49,7 @@ def training_plan(workload: LlmTraining, scenario: Scenario, name: str) -> WorkP
     if too_large is not None:
         raise InputError([too_large])
     gpu = gpus()[scenario.cluster.gpu]
-    kernels = _kernels(workload, gpu.generation)
+    kernels = layout_kernels(shape, layouts, gpu, workload.kernel_efficiency)
     compute = {
         e: float(compute_time_s(shape, layouts, gpu.peak_bf16_flops, e)[0])
         for e in (kernels.efficiency, kernels.low, kernels.high)
@@ -122,6 +119,14 @@ def layout_of(workload: LlmTraining, scenario: Scenario) -> Layouts:
     )
 
 
+def workload_kernels(workload: LlmTraining, scenario: Scenario) -> KernelEfficiency:
+    """Kernel efficiency of a training workload with its band, as its plan uses it."""
+    gpu = gpus()[scenario.cluster.gpu]
+    return layout_kernels(
+        shape_of(workload.model), layout_of(workload, scenario), gpu, workload.kernel_efficiency
+    )
+
+
 def batch_at(workload: LlmTraining, gpus_in_file: int, gpus_swept: int) -> int:
     """Sequences per step when a sweep changes the cluster from the file's GPUs to another number.
 
@@ -144,16 +149,6 @@ def hidden_fractions(workload: LlmTraining) -> dict[str, float]:
     """Share of each dimension's communication that may hide: the defaults, or what the scenario sets."""
     given = workload.overlap.model_dump()
     return {key: default if given[key] is None else given[key] for key, default in HIDDEN_FRACTIONS.items()}
-
-
-def _kernels(workload: LlmTraining, generation: str) -> KernelEfficiency:
-    row = kernel_efficiency(generation)
-    given = workload.kernel_efficiency
-    if given is None:
-        return row
-    return replace(
-        row, efficiency=given, low=given, high=given, source="set in the scenario", confidence="scenario"
-    )
 
 
 def _notes(shape: LlmShape, layouts: Layouts) -> tuple[str, ...]:

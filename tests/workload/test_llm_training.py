@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from models.catalog.kernel_efficiency import scale_loss_per_doubling
 from models.scenario.faults import InputError
 from models.workload.phase import Phase, RankGroups
 from models.workload.plan import unit_time
@@ -103,7 +104,7 @@ def test_hidden_share_follows_the_scenario():
 
 def test_without_communication_only_fixed_time_is_left():
     plan = training()
-    beta, scale = 3 / 64, 0.01 * 2
+    beta, scale = 3 / 64, scale_loss_per_doubling() * 2
     assert fixed_s(plan) == pytest.approx((plan.compute_s * (1 + beta)) * (1 + scale), rel=1e-3)
 
 
@@ -127,11 +128,13 @@ def test_metrics_are_consistent():
 
 
 def test_uneven_stages_are_allowed_and_the_longest_decides():
-    plan = training(model="llama3-405b", pp=16, cluster__gpus=16384, zero=1, recompute="full")
+    plan = training(
+        model="llama3-405b", pp=16, cluster__gpus=16384, zero=1, recompute="full", kernel_efficiency=0.5
+    )
     assert any("126 layers on 16 stages" in note for note in plan.notes)
     even = 6 * 405.85e9 + 6 * 126 * 16384 * 8192
-    expected = even * 4 / 3 * 2048 * 8192 / (16384 * 989e12 * 0.511) * 128 / 126
-    assert plan.compute_s == pytest.approx(expected, rel=0.02)
+    expected = even * 4 / 3 * 2048 * 8192 / (16384 * 989e12 * 0.5) * 128 / 126
+    assert plan.compute_s == pytest.approx(expected, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -183,3 +186,11 @@ def test_experts_add_dispatch_and_combine():
     assert not any(name.startswith("dp_experts") for name in by_name)  # 64 replicas, 64 expert ranks
     replicated = {phase.name: phase for phase in training(**{**changes, "ep": 32}).phases}
     assert replicated["dp_experts_reduce_scatter"].groups == RankGroups(2, 512, 32)
+
+
+def test_small_micro_batches_do_less_per_byte():
+    one, two = training(sequence=2048), training(sequence=2048, micro_batch=2)
+    assert two.compute_s < one.compute_s
+    assert training(sequence=2048, kernel_efficiency=0.5).compute_s == pytest.approx(
+        training(sequence=2048, micro_batch=2, kernel_efficiency=0.5).compute_s
+    )

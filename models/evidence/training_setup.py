@@ -1,0 +1,319 @@
+"""A published training step as the model sees it: layout, network, communication times, measured step time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import import_module
+from typing import Literal
+
+import numpy as np
+
+from models.catalog.gpus import GpuModel, gpus
+from models.catalog.llms import LlmShape, llms
+from models.catalog.technology import technology
+from models.evidence.published_setup import (
+    FABRIC_FOLDERS,
+    PRESETS,
+    RADIX,
+    Row,
+    Unusable,
+    fabric_link,
+    gpu_id,
+    number,
+    text,
+    whole,
+)
+from models.scenario.schema import CableM, Failures, Placement, Topology
+from models.topology.link import Link
+from models.topology.network import Network
+from models.topology.size import network_size
+from models.workload.llm_compute import (
+    compute_time_s,
+    model_flops_per_token,
+    optimizer_time_s,
+)
+from models.workload.llm_estimates import CommunicationCost, phase_cost
+from models.workload.llm_kernels import memory_time_s
+from models.workload.llm_layout import Layouts, counts
+from models.workload.llm_search import NoLayout, best_layouts, layout_grid
+from models.workload.llm_step import Seconds, StepTerms, scale_loss, step_terms, step_time
+from models.workload.llm_traffic import step_traffic
+from models.workload.plan_defaults import HIDDEN_FRACTIONS
+
+NOTHING_HIDDEN = dict.fromkeys(HIDDEN_FRACTIONS, 0.0)
+NIC_GBIT_PER_S = {"ampere": 200.0, "hopper": 400.0, "blackwell": 400.0, "cdna3": 400.0}
+"""One NIC per GPU. A100: MegaScale (NSDI 2024) section 2 and Selene, 8 x 200G a node; H100: Llama 3 paper section 3.3,
+Eos, 8 x 400G; B200 and MI300X: vendors' reference designs."""
+SEARCH_EFFICIENCY = 0.5  # only ranks layouts; the fitted efficiency predicts
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What is known of the software of a source: its family, what it hides, and what its papers say of layouts."""
+
+    family: str  # modern: fused kernels, overlapped communication; legacy: neither
+    hidden_fractions: Mapping[str, float]
+    scattered_pipeline: bool = True  # each TP rank sends its own part of the activations
+    layer_per_chunk: bool = (
+        False  # interleaved down to single layers where the source states no virtual stages
+    )
+    source: str = ""
+
+
+MODERN, LEGACY = HIDDEN_FRACTIONS, NOTHING_HIDDEN
+STACKS = {
+    "megascale": Stack(
+        "modern", MODERN, source="NSDI 2024, section 3: TP, PP and DP communication overlapped"
+    ),
+    "llama3": Stack(
+        "modern",
+        MODERN,
+        layer_per_chunk=True,
+        source="Llama 3 paper, section 3.3.2: first chunk embedding only",
+    ),
+    "megatron-core": Stack(
+        "modern", MODERN, source="Megatron-LM README: TP, PP and DP communication overlapped"
+    ),
+    "megatron-lm-2023": Stack("legacy", LEGACY, source="baseline of MegaScale, NSDI 2024, Table 3"),
+    "megatron-lm-2021": Stack(
+        "legacy", LEGACY, source="SC'21: scatter/gather of pipeline messages, section 4.1"
+    ),
+    "megatron-deepspeed-2021": Stack(
+        "legacy", LEGACY, scattered_pipeline=False, source="DeepSpeed's pipeline sends whole activations"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """A row ready to be predicted: step time as a function of kernel efficiency and scale loss only."""
+
+    id: str
+    source: str
+    stack: str
+    family: str
+    fabric: str
+    gpu: GpuModel
+    layouts: Layouts  # arrays of shape (1,)
+    measured_s: float
+    at_peak_s: Seconds  # compute time with kernels at peak, shape (1,)
+    memory_s: Seconds
+    terms: StepTerms
+    times_s: Mapping[str, Seconds]
+    note: str
+
+    def predicted_s(self, efficiency: float, scale_loss_per_doubling: float) -> float:
+        """Step time, s."""
+        step = step_time(self.terms, self.at_peak_s / efficiency + self.memory_s, self.times_s)
+        stretch = 1.0 + scale_loss(self.layouts.gpus, scale_loss_per_doubling)
+        return float((step.total_s * stretch)[0])
+
+
+def stack_of(name: str) -> Stack:
+    """The stack of a row; a name not in the table is modern unless it carries a year before 2023."""
+    if name in STACKS:
+        return STACKS[name]
+    old = any(str(year) in name for year in range(2018, 2023))
+    return Stack("legacy", LEGACY) if old else Stack("modern", MODERN)
+
+
+def step_row(row: Row) -> StepRow:
+    """The row with its layout (searched where it states none), network and communication times.
+
+    Raises Unusable with the reason.
+    """
+    name = gpu_id(text(row, "gpu"))
+    if name not in gpus():
+        raise Unusable(f"GPU {text(row, 'gpu') or 'not stated'} is not in the GPU table")
+    gpu = gpus()[name]
+    shape = row_shape(row)
+    stack = stack_of(text(row, "stack"))
+    total = _count(row, "gpus", "number of GPUs")
+    if total % 8 and total > 8:
+        raise Unusable(f"{total} GPUs are not whole nodes of 8")
+    sequence = _count(row, "sequence", "sequence length")
+    batch = _count(row, "global_batch_sequences", "global batch")
+    fabric, note = _fabric(row)
+    cost = _cost(fabric, gpu, total)
+    one = counts(1)
+    like = Layouts(
+        one,
+        one,
+        one,
+        one,
+        one,
+        one,
+        one,
+        batch_sequences=batch,
+        sequence=sequence,
+        zero=1,
+        sequence_parallel=stack.scattered_pipeline,
+        recompute=_recompute(row),
+    )
+    layouts, searched = _layouts(row, shape, like, stack, gpu, total, cost)
+    note = "; ".join(part for part in (note, searched) if part)
+    traffic = step_traffic(shape, layouts)
+    zero = np.zeros(1)
+    return StepRow(
+        id=text(row, "id"),
+        source=text(row, "source"),
+        stack=text(row, "stack"),
+        family=stack.family,
+        fabric=fabric,
+        gpu=gpu,
+        layouts=layouts,
+        measured_s=_measured_s(row, shape, layouts, gpu),
+        at_peak_s=compute_time_s(shape, layouts, gpu.peak_bf16_flops, 1.0),
+        memory_s=memory_time_s(shape, layouts, gpu),
+        terms=step_terms(
+            traffic, layouts, stack.hidden_fractions, optimizer_time_s(shape, layouts, gpu), zero, 0.0
+        ),
+        times_s={t.name: t.count * cost(t, layouts, shape) for t in traffic},
+        note=note,
+    )
+
+
+def row_shape(row: Row) -> LlmShape:
+    """The model of a row: a preset its name matches, else a GPT shape (FFN 4 h, heads of 128, tied embeddings)."""
+    plain = "".join(c for c in text(row, "model").lower() if c.isalnum())
+    preset = next((m for key, m in llms().items() if plain.startswith(key.replace("-", ""))), None)
+    params = number(row, "params_billion")
+    layers, hidden = whole(row, "layers"), whole(row, "hidden")
+    if preset is not None and preset.experts and not text(row, "ep"):
+        raise Unusable("expert parallelism not stated")
+    if preset is not None:
+        if params is None or preset.experts:
+            return preset
+        return replace(preset, params=params * 1e9, active_params=params * 1e9)
+    if params is None or not layers or not hidden:
+        raise Unusable("parameters, layers or hidden size not stated")
+    heads = max(1, hidden // 128)
+    return LlmShape(
+        id=text(row, "model"),
+        params=params * 1e9,
+        active_params=params * 1e9,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        kv_heads=heads,
+        head_dim=hidden // heads,
+        ffn=4 * hidden,
+        vocabulary=whole(row, "vocabulary") or 51200,
+        experts=0,
+        active_experts=0,
+        shared_experts=0,
+        expert_ffn=0,
+        dense_layers=0,
+        node_limit=0,
+        kv_bytes_per_token_bf16=4.0 * layers * hidden,
+        tied_embeddings=True,
+        gated_ffn=False,
+        source="row",
+        confidence="row",
+    )
+
+
+def _count(row: Row, key: str, needed: str) -> int:
+    value = whole(row, key, needed)
+    if not value:
+        raise Unusable(f"{needed} is zero")
+    return value
+
+
+def _recompute(row: Row) -> Literal["none", "selective", "full"]:
+    known: dict[str, Literal["none", "selective", "full"]] = {
+        "": "none", "none": "none", "selective": "selective", "full": "full",
+    }  # fmt: skip
+    given = text(row, "recompute")
+    if given not in known:
+        raise Unusable(f"recompute = {given!r} is not none, selective or full")
+    return known[given]
+
+
+def _fabric(row: Row) -> tuple[str, str]:
+    given = text(row, "fabric")
+    if given in PRESETS:
+        return given, ""
+    if given:
+        raise Unusable(f"fabric {given!r} is not one of {', '.join(PRESETS)}")
+    return "ib", "fabric not stated, InfiniBand taken"
+
+
+@lru_cache(maxsize=64)
+def _cost(fabric: str, gpu: GpuModel, total: int) -> CommunicationCost:
+    """Closed-form phase times on a rail-optimised network of one NIC per GPU."""
+    rate = NIC_GBIT_PER_S.get(gpu.generation)
+    if rate is None:
+        raise Unusable(f"NIC speed of {gpu.id} clusters not stated")
+    preset = next((name for speed, name in PRESETS[fabric] if speed >= rate), PRESETS[fabric][-1][1])
+    tech = technology(preset)
+    link: Link = fabric_link(tech)
+    per_node = min(8, total)
+    size = network_size(Topology(kind="rail_optimized"), total // per_node, per_node, RADIX)
+    net = Network(
+        total,
+        gpu,
+        per_node,
+        per_node,
+        Topology(kind="rail_optimized"),
+        size,
+        CableM(),
+        Placement(),
+        Failures(),
+        1,
+    )
+    evaluate = import_module(f"models.{FABRIC_FOLDERS[fabric]}.analytical").phase_time
+    return phase_cost(lambda phase: float(evaluate(phase, net, link).time_s))
+
+
+def _layouts(
+    row: Row, shape: LlmShape, like: Layouts, stack: Stack, gpu: GpuModel, total: int, cost: CommunicationCost
+) -> tuple[Layouts, str]:
+    tp, pp, cp = whole(row, "tp"), whole(row, "pp"), whole(row, "cp") or 1
+    if not tp or not pp:
+        try:
+            grid = layout_grid(shape, like, total, min(8, total))
+            found = best_layouts(shape, grid, gpu, SEARCH_EFFICIENCY, stack.hidden_fractions, cost, keep=1)
+        except NoLayout as error:
+            raise Unusable(f"layout not stated and none found: {error}") from error
+        best = found.layouts
+        return best, (
+            f"layout not stated; best of {found.fitting}: tp {best.tp[0]}, pp {best.pp[0]}, "
+            f"virtual stages {best.virtual_stages[0]}, micro-batch {best.micro_batch[0]}"
+        )
+    if total % (tp * pp * cp):
+        raise Unusable(f"tp x pp x cp = {tp * pp * cp} does not divide {total} GPUs")
+    dp = whole(row, "dp") or total // (tp * pp * cp)
+    if tp * pp * cp * dp != total:
+        raise Unusable(f"tp x pp x cp x dp = {tp * pp * cp * dp}, the row has {total} GPUs")
+    virtual = whole(row, "virtual_stages")
+    if not virtual:
+        virtual = -(-shape.layers // pp) if stack.layer_per_chunk and pp > 1 else 1
+    layouts = replace(
+        like,
+        tp=counts(tp),
+        pp=counts(pp),
+        dp=counts(dp),
+        cp=counts(cp),
+        ep=counts(whole(row, "ep") or 1),
+        virtual_stages=counts(virtual),
+        micro_batch=counts(whole(row, "micro_batch") or 1),
+    )
+    return layouts, "" if text(row, "micro_batch") else "micro-batch not stated, 1 taken"
+
+
+def _measured_s(row: Row, shape: LlmShape, layouts: Layouts, gpu: GpuModel) -> float:
+    """The step time stated, or the one its TFLOP/s (recomputation counted) or its MFU (not counted) amounts to."""
+    stated = number(row, "step_s")
+    if stated:
+        return stated
+    flops = float(layouts.batch_sequences) * layouts.sequence * model_flops_per_token(shape, layouts.sequence)
+    per_gpu, mfu = number(row, "tflops_per_gpu"), number(row, "mfu_percent")
+    total = float(layouts.gpus[0])
+    if per_gpu:
+        return flops * (4.0 / 3.0 if layouts.recompute == "full" else 1.0) / (total * per_gpu * 1e12)
+    if mfu:
+        return flops / (total * gpu.peak_bf16_flops * mfu / 100.0)
+    raise Unusable("neither step time, TFLOP/s nor MFU stated")
