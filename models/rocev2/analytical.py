@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
-from models.solvers.alpha_beta import goodput_under_loss_fraction
-from models.solvers.collective_time import COLLECTIVES, collective_time
+from models.solvers.alpha_beta import Array, goodput_under_loss_fraction
+from models.solvers.collective_time import COLLECTIVES, collective_time, collective_times
 from models.solvers.load_balance import LoadBalance, closed_form_balance
 from models.solvers.transfer_time import transfer_time
 from models.topology.link import Link, path_latency_s
@@ -38,6 +38,20 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     if phase.operation not in COLLECTIVES:
         return transfer_time(phase, network, path, balance)
     return collective_time(phase, network, path, balance)
+
+
+def phase_times_s(phase: Phase, message_bytes: Array, network: Network, link: Link) -> Array:
+    """Times of a collective phase for many message sizes at once, s, shape (sizes,); its own size set aside.
+
+    Raises ValueError for phases that are no collectives.
+    """
+    path = loss_adjusted(link, network)
+
+    @cache
+    def balance(pattern: str) -> LoadBalance:
+        return closed_form_balance(pattern, phase, network, link.technology)
+
+    return collective_times(phase, message_bytes, network, path, balance).time_s
 
 
 def loss_adjusted(link: Link, network: Network) -> Link:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,21 +56,38 @@ def step_estimates(
 def phase_cost(once_s: Callable[[Phase], float]) -> CommunicationCost:
     """The cost of a method that times one phase: each distinct phase of the layouts is timed once."""
 
+    def times_s(phase: Phase, message_bytes: Seconds) -> Seconds:
+        return np.array([once_s(replace(phase, message_bytes=float(size))) for size in message_bytes])
+
+    return sizes_cost(times_s)
+
+
+def sizes_cost(times_s: Callable[[Phase, Seconds], Seconds]) -> CommunicationCost:
+    """The cost of a method that times a phase for many message sizes at once, shape (sizes,) in and out.
+
+    Called once for each distinct set of groups, with the distinct sizes sent in it.
+    """
+
     def cost(record: Traffic, layouts: Layouts, shape: LlmShape) -> Seconds:
-        keys = np.stack(
-            [record.size, record.stride, layouts.gpus, record.message_bytes, _tokens(record)], axis=1
-        ).astype(np.float64)
-        keys[(record.size <= 1) | (record.count <= 0) | (record.message_bytes <= 0)] = 0.0
-        distinct, where = np.unique(keys, axis=0, return_inverse=True)
-        times = np.zeros(len(distinct))
-        for row, (size, stride, gpus, message, tokens) in enumerate(distinct):
-            if size > 1:
-                times[row] = once_s(
-                    traffic_phase(
-                        record, shape, int(size), int(stride), int(gpus), float(message), float(tokens)
-                    )
-                )
-        return times[where.reshape(-1)]
+        sent = np.flatnonzero((record.size > 1) & (record.count > 0) & (record.message_bytes > 0))
+        times = np.zeros(len(record.size))
+        if not len(sent):
+            return times
+        tokens = _tokens(record)[sent]
+        keys = np.stack([record.size[sent], record.stride[sent], layouts.gpus[sent], tokens], axis=1)
+        columns = keys.T[::-1]
+        order = np.lexsort((record.message_bytes[sent], *columns))
+        ordered = keys[order]
+        starts = np.flatnonzero(np.r_[True, (np.diff(ordered, axis=0) != 0).any(axis=1)])
+        for start, end in zip(starts, np.r_[starts[1:], len(order)], strict=True):
+            members = sent[order[start:end]]
+            sizes, where = np.unique(record.message_bytes[members], return_inverse=True)
+            size, stride, gpus, rank_tokens = ordered[start]
+            phase = traffic_phase(
+                record, shape, int(size), int(stride), int(gpus), float(sizes[0]), float(rank_tokens)
+            )
+            times[members] = times_s(phase, sizes)[where]
+        return times
 
     return cost
 

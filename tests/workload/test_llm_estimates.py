@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from models.catalog.gpus import gpus
 from models.catalog.kernel_efficiency import kernel_efficiency, scale_loss_per_doubling
 from models.catalog.llms import llms
 from models.scenario.faults import InputError
-from models.workload.llm_estimates import phase_cost, step_estimates
+from models.workload.llm_estimates import phase_cost, sizes_cost, step_estimates
 from models.workload.llm_kernels import effective_efficiency
 from models.workload.llm_layout import Layouts, counts
 from models.workload.llm_search import NoLayout, best_layouts, layout_grid
@@ -117,3 +119,15 @@ def test_nothing_that_fits_is_an_error_with_the_number():
     shape = llms()["llama3-405b"]
     with pytest.raises(NoLayout, match="GB per GPU, H100 has 80 GB"):
         best_layouts(shape, layout_grid(shape, LIKE, 8, 8), H100, 0.58, HIDDEN_FRACTIONS, COST)
+
+
+def test_sizes_at_once_equal_one_phase_at_a_time():
+    def times_s(phase, message_bytes):
+        return np.array([toy_time(replace(phase, message_bytes=size)) for size in message_bytes])
+
+    grid = layout_grid(llms()["llama3-70b"], LIKE, 128, 8)
+    by_size, by_phase = (
+        step_estimates(llms()["llama3-70b"], grid, H100, 0.5, HIDDEN_FRACTIONS, cost)
+        for cost in (sizes_cost(times_s), COST)
+    )
+    assert by_size.total_s == pytest.approx(by_phase.total_s, rel=1e-12)
