@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
 
@@ -69,16 +72,17 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     listed = arguments.points
     points = listed_points(listed) if listed else grid(axes(arguments.axis, scenario.sweep.axes))
     try:
-        done = sweep(
-            scenario,
-            points,
-            arguments.out,
-            _methods(arguments.method),
-            jobs=arguments.jobs,
-            dask=arguments.dask,
-            resume=arguments.resume,
-            report=_point_progress(),
-        )
+        with _ctrl_c():
+            done = sweep(
+                scenario,
+                points,
+                arguments.out,
+                _methods(arguments.method),
+                jobs=arguments.jobs,
+                dask=arguments.dask,
+                resume=arguments.resume,
+                report=_point_progress(),
+            )
     except Interrupted as error:
         print(f"\n{error}", file=sys.stderr)
         raise
@@ -90,6 +94,29 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     print(f"{done.points} points{again}", file=sys.stderr)
     print(done.table)
     return OK
+
+
+class _CtrlC(KeyboardInterrupt):
+    """Ctrl-C of our own class.
+
+    A plain KeyboardInterrupt that passes through exec() (imports of generated code do that) makes CPython end the
+    process by signal although it was handled, and the exit status is not 130.
+    """
+
+
+@contextmanager
+def _ctrl_c() -> Iterator[None]:
+    def raised(number: int, frame: object) -> None:
+        raise _CtrlC
+
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, raised)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def sensitivity_command(arguments: argparse.Namespace) -> int:
