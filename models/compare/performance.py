@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from models.catalog.parts import parts
 from models.catalog.technology import Technology
 from models.compare.fabrics import Method, fabric_link, phase_time_function
+from models.compare.layout_search import best_layout_plan
 from models.scenario.faults import Fault, InputError
 from models.scenario.load import candidate_technology
 from models.scenario.schema import Candidate, Scenario
@@ -73,9 +74,14 @@ def setup(scenario: Scenario, name: str) -> Setup:
 def workload_time(scenario: Scenario, on: Setup, workload: str, method: Method) -> WorkloadTime:
     """Time of one unit of work of a workload on a candidate.
 
+    `search_layout` of a training workload gives it the candidate's own best layout.
     Raises InputError for a workload that does not fit the cluster or that the network cannot route.
     """
-    plan = phases(scenario.workloads[workload], scenario, workload)
+    asked = scenario.workloads[workload]
+    if asked.kind == "llm_training" and asked.search_layout:
+        plan = best_layout_plan(scenario, workload, on.network, on.link)
+    else:
+        plan = phases(asked, scenario, workload)
     evaluate = phase_time_function(on.technology.fabric, method)
     try:
         times = {phase.name: evaluate(phase, on.network, on.link) for phase in plan.phases}

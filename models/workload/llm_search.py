@@ -91,10 +91,12 @@ def best_layouts(
     cost: CommunicationCost,
     scale_loss_per_doubling: float = 0.0,
     keep: int = 10,
+    with_memory_traffic: bool = True,
 ) -> RankedLayouts:
     """The fastest layouts of `grid` that fit into GPU memory.
 
-    `arithmetic_efficiency` is the kernel table's; memory traffic of each layout's shapes comes on top.
+    `arithmetic_efficiency` is the kernel table's; memory traffic of each layout's shapes comes on top, or not
+    (`with_memory_traffic` False) for an efficiency that holds as it is.
 
     Raises NoLayout when the grid is empty or nothing fits.
     """
@@ -112,7 +114,9 @@ def best_layouts(
         shape,
         fitting,
         gpu,
-        effective_efficiency(shape, fitting, gpu, arithmetic_efficiency),
+        effective_efficiency(shape, fitting, gpu, arithmetic_efficiency)
+        if with_memory_traffic
+        else arithmetic_efficiency,
         hidden_fractions,
         cost,
         scale_loss_per_doubling,
