@@ -142,6 +142,35 @@ def _lightest_through(
 
 
 @njit(cache=True)
+def _planned_far(
+    valid: Any, load: Any, alive: Any, up_a: Any, core_a: Any, core_b: Any, down_b: Any, up: Any, spine_up: Any,
+    parallel: Any, index: Any,
+) -> Any:  # fmt: skip
+    """Leaf uplink and spine cable whose path over the same cables down has the least load on its fullest link."""
+    best, at, cable = np.inf, -1, 0
+    for step in range(up):
+        j = (index + step) % up
+        if not valid[j]:
+            continue
+        ends = max(load[up_a + j], load[down_b + j])
+        if ends >= best - 1e-12:
+            continue
+        for turn in range(spine_up):
+            i = (index // up + turn) % spine_up
+            q = j // parallel * spine_up + i
+            if not (alive[core_a + q] and alive[core_b + q]):
+                continue
+            cost = max(ends, load[core_a + q], load[core_b + q])
+            if cost < best - 1e-12:
+                best, at, cable = cost, j, i
+                if cost <= ends:
+                    break
+    if at < 0:  # no path over the same cables both ways: take any live one
+        at = _lightest(valid, up, load, up_a, index % up)
+    return at, cable
+
+
+@njit(cache=True)
 def tree_links(
     mode: Any,
     source: Any,
@@ -218,7 +247,12 @@ def tree_links(
                         elif ok:
                             ok = _down_ok(alive, down_b, j // parallel, parallel)
                         valid[j] = ok
-                if mode == 3 and not far:
+                i_planned = 0
+                if mode == 3 and far:
+                    j, i_planned = _planned_far(
+                        valid, load, alive, up_a, core_a, core_b, down_b, up, spine_up, parallel, index
+                    )
+                elif mode == 3:
                     j = _lightest_through(valid, up, load, up_a, down_b, parallel, index % up)
                 elif moved:
                     j = _lightest(valid, up, load, up_a, index % up)
@@ -240,16 +274,8 @@ def tree_links(
                             valid_up[i] = alive[core_a + q] and _core_ok(
                                 alive, core_b, down_b, q * cores // pod_cables, shape
                             )
-                    if mode == 3:
-                        i = _lightest_through(
-                            valid_up,
-                            spine_up,
-                            load,
-                            core_a + spine * spine_up,
-                            core_b + spine * spine_up,
-                            1,
-                            i_static,
-                        )
+                    if mode == 3 and (healthy or valid_up[i_planned]):
+                        i = i_planned
                     elif moved:
                         i = _lightest(valid_up, spine_up, load, core_a + spine * spine_up, i_static)
                     elif healthy:
