@@ -133,7 +133,9 @@ def powers_of_two(values: Iterable[float]) -> list[int]:
     return [t for t in ticks if t <= max(known) * 1.5]
 
 
-def spread_labels(values: Mapping[str, float], low: float, high: float, gap_fraction: float = 0.07) -> dict[str, float]:
+def spread_labels(
+    values: Mapping[str, float], low: float, high: float, gap_fraction: float = 0.07
+) -> dict[str, float]:
     """Heights for labels near `values` that keep a gap of `gap_fraction` of the axis between them.
 
     >>> spread_labels({"a": 1.0, "b": 1.0}, 0.0, 2.0, 0.1)
@@ -161,7 +163,9 @@ def title(finding: str, subtitle: str = "") -> alt.TitleParams:
     return alt.TitleParams(finding, anchor="start", fontSize=14, fontWeight=600, **extra)
 
 
-def finished(chart: Any, finding: str, alternative: str, subtitle: str = "", height: int | None = HEIGHT) -> Any:
+def finished(
+    chart: Any, finding: str, alternative: str, subtitle: str = "", height: int | None = HEIGHT
+) -> Any:
     """The chart with title and text alternative; width is the page's."""
     settings: dict[str, Any] = {"title": title(finding, subtitle), "description": alternative}
     if height is not None:

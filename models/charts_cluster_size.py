@@ -15,7 +15,9 @@ from models.compare.cluster_size import Turn
 def _gpus(table: pd.DataFrame, title: str = "GPUs", every: int = 1) -> alt.X:
     ticks = charts.powers_of_two(table.gpus)[::every]
     top = float(table.gpus.max())
-    scale = alt.Scale(type="log", base=2, domain=[float(table.gpus.min()), top * 2.4 if every == 1 else top], nice=False)
+    scale = alt.Scale(
+        type="log", base=2, domain=[float(table.gpus.min()), top * 2.4 if every == 1 else top], nice=False
+    )
     return alt.X("gpus:Q", scale=scale, axis=charts.axis(title, values=ticks, labelOverlap="greedy"))
 
 
@@ -33,7 +35,11 @@ def work_per_dollar(table: pd.DataFrame, colours: Mapping[str, str], turns: Sequ
     # a run of sizes without a gap is one line: lines do not bridge what cannot be built
     order = {size: i for i, size in enumerate(sorted(table.gpus.unique()))}
     place = known.gpus.map(order)
-    part = (place - place.groupby(known.candidate).shift(1).fillna(place - 1) > 1).groupby(known.candidate).cumsum()
+    part = (
+        (place - place.groupby(known.candidate).shift(1).fillna(place - 1) > 1)
+        .groupby(known.candidate)
+        .cumsum()
+    )
     known = known.assign(part=part.astype(str) + known.candidate)
     base = alt.Chart(known).encode(x=x, color=colour, detail="part:N")
     band = base.mark_area(opacity=0.13).encode(y=alt.Y("low_pc:Q", scale=y_scale), y2="high_pc:Q")
@@ -45,7 +51,9 @@ def work_per_dollar(table: pd.DataFrame, colours: Mapping[str, str], turns: Sequ
                  "tiers:Q", "switches:Q"],
     )  # fmt: skip
     ends = known.loc[known.groupby("candidate").gpus.idxmax()]
-    spread = charts.spread_labels(dict(zip(ends.candidate, ends.mid, strict=True)), bottom - pad, top + 3 * pad, 0.065)
+    spread = charts.spread_labels(
+        dict(zip(ends.candidate, ends.mid, strict=True)), bottom - pad, top + 3 * pad, 0.065
+    )
     labels = (
         alt.Chart(ends.assign(place=[spread[name] for name in ends.candidate]))
         .mark_text(align="left", dx=9, fontSize=12, fontWeight=600)
@@ -68,7 +76,13 @@ def work_per_dollar(table: pd.DataFrame, colours: Mapping[str, str], turns: Sequ
         layers.append(alt.Chart(mark).mark_rule(color=ink, opacity=0.6).encode(x=x))
         layers.append(
             alt.Chart(mark)
-            .mark_text(align="right" if right else "left", dx=-4 if right else 4, color=ink, fontSize=11, baseline="top")
+            .mark_text(
+                align="right" if right else "left",
+                dx=-4 if right else 4,
+                color=ink,
+                fontSize=11,
+                baseline="top",
+            )
             .encode(x=x, y=alt.value(16 + 15 * (i % 3)), text="text:N")
         )
     gaps = shown[shown.status != "ok"].drop_duplicates(["gpus", "candidate"])
@@ -112,7 +126,11 @@ def small(table: pd.DataFrame, column: str, colours: Mapping[str, str], time_tit
             x=_gpus(table, every=2),
             y=y,
             color=charts.colour(colours),
-            tooltip=["candidate:N", alt.Tooltip("gpus:Q", format=","), alt.Tooltip(f"{column}:Q", format=".4g")],
+            tooltip=[
+                "candidate:N",
+                alt.Tooltip("gpus:Q", format=","),
+                alt.Tooltip(f"{column}:Q", format=".4g"),
+            ],
         )
     )
     return charts.finished(chart, title, f"{title}, {unit}, against GPUs, one line a candidate.", height=215)

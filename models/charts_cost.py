@@ -29,30 +29,46 @@ def stacked(table: pd.DataFrame, finding: str, subtitle: str) -> Any:
         text=[usd_text(v) for v in table.mid_usd],
         band=[f"{usd_text(a)} to {usd_text(b)}" for a, b in zip(table.low_usd, table.high_usd, strict=True)],
     )
-    y = alt.Y("candidate:N", sort=order, axis=alt.Axis(title=None, ticks=False, domain=False, labelFontSize=12, labelLimit=170))
+    y = alt.Y(
+        "candidate:N",
+        sort=order,
+        axis=alt.Axis(title=None, ticks=False, domain=False, labelFontSize=12, labelLimit=170),
+    )
     bars = (
         alt.Chart(shown)
         .mark_bar(height={"band": 0.55})
         .encode(
             y=y,
-            x=alt.X("mid_usd:Q", stack="zero", axis=charts.axis("USD over the years, discounted", charts.USD)),
+            x=alt.X(
+                "mid_usd:Q", stack="zero", axis=charts.axis("USD over the years, discounted", charts.USD)
+            ),
             color=alt.Color(
                 "category:N",
                 scale=alt.Scale(domain=present, range=[CATEGORY_COLOURS[name] for name in present]),
                 legend=alt.Legend(orient="bottom", title=None, columns=7, symbolType="square"),
             ),
             order=alt.Order("order:Q"),
-            tooltip=["candidate:N", "category:N", alt.Tooltip("text:N", title="mid"), alt.Tooltip("band:N", title="band")],
+            tooltip=[
+                "candidate:N",
+                "category:N",
+                alt.Tooltip("text:N", title="mid"),
+                alt.Tooltip("band:N", title="band"),
+            ],
         )
     )
     whisker = (
         alt.Chart(totals)
         .mark_errorbar(ticks=True, thickness=1.5, color=charts.INK)
-        .encode(y=y, x=alt.X("low_usd:Q", axis=charts.axis("USD over the years, discounted", charts.USD)), x2="high_usd:Q")
+        .encode(
+            y=y,
+            x=alt.X("low_usd:Q", axis=charts.axis("USD over the years, discounted", charts.USD)),
+            x2="high_usd:Q",
+        )
     )
     top = float(totals.high_usd.max())
     words = [
-        f"{usd_text(r.mid_usd)}  ({usd_text(r.low_usd)} to {usd_text(r.high_usd)})" for r in charts.rows(totals)
+        f"{usd_text(r.mid_usd)}  ({usd_text(r.low_usd)} to {usd_text(r.high_usd)})"
+        for r in charts.rows(totals)
     ]
     text = (
         alt.Chart(totals.assign(text=words))
@@ -60,7 +76,14 @@ def stacked(table: pd.DataFrame, finding: str, subtitle: str) -> Any:
         .encode(y=y, x=alt.value(2), text="text:N")
     )
     scale = alt.Scale(domain=[min(0.0, float(totals.low_usd.min())), top * 1.02], nice=False)
-    bars = bars.encode(x=alt.X("mid_usd:Q", stack="zero", scale=scale, axis=charts.axis("USD over the years, discounted", charts.USD)))
+    bars = bars.encode(
+        x=alt.X(
+            "mid_usd:Q",
+            stack="zero",
+            scale=scale,
+            axis=charts.axis("USD over the years, discounted", charts.USD),
+        )
+    )
     spoken = "; ".join(f"{r.candidate} {usd_text(r.mid_usd)}" for r in charts.rows(totals))
     return charts.finished(
         bars + whisker + text, finding, f"Stacked bars of cost by category. {spoken}.", subtitle,
@@ -74,12 +97,16 @@ def waterfall(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     total = float(table.end_usd.iloc[-1] - table.end_usd.iloc[0])
     shown = table.assign(
         text=[
-            usd_text(r.change_usd) if r.kind == "total" else ("+" if r.change_usd > 0 else "") + usd_text(r.change_usd).removesuffix(" USD")
+            usd_text(r.change_usd)
+            if r.kind == "total"
+            else ("+" if r.change_usd > 0 else "") + usd_text(r.change_usd).removesuffix(" USD")
             for r in charts.rows(table)
         ],
         top=table[["start_usd", "end_usd"]].max(axis=1),
         paint=[
-            colours.get(str(r.step), charts.INK) if r.kind == "total" else ("#B5544D" if r.change_usd > 0 else "#4D8B6F")
+            colours.get(str(r.step), charts.INK)
+            if r.kind == "total"
+            else ("#B5544D" if r.change_usd > 0 else "#4D8B6F")
             for r in charts.rows(table)
         ],
     )
@@ -89,13 +116,19 @@ def waterfall(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     pad = (high - low) * 0.25 or high * 0.05
     floor = max(0.0, low - pad) if low >= 0 else low - pad
     shown["start_usd"] = shown.start_usd.clip(lower=floor)
-    x = alt.X("step:N", sort=list(shown.step), axis=alt.Axis(title=None, labelAngle=-35, labelLimit=110, labelFontSize=11, labelOverlap=False))
+    x = alt.X(
+        "step:N",
+        sort=list(shown.step),
+        axis=alt.Axis(title=None, labelAngle=-35, labelLimit=110, labelFontSize=11, labelOverlap=False),
+    )
     scale = alt.Scale(domain=[floor, high + pad], nice=False, zero=False)
     y = alt.Y("start_usd:Q", scale=scale, axis=charts.axis("USD over the years", charts.USD))
     bars = (
         alt.Chart(shown)
         .mark_bar(size=26)
-        .encode(x=x, y=y, y2="end_usd:Q", color=alt.Color("paint:N", scale=None), tooltip=["step:N", "text:N"])
+        .encode(
+            x=x, y=y, y2="end_usd:Q", color=alt.Color("paint:N", scale=None), tooltip=["step:N", "text:N"]
+        )
     )
     text = (
         alt.Chart(shown)

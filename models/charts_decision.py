@@ -25,9 +25,15 @@ def time_against_cost(
     x_pad = (x_high - x_low) * 0.04 or 0.01 * x_high
     y_scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
     x_scale = alt.Scale(domain=[x_low - x_pad, x_high + 5 * x_pad], zero=False, nice=False)
-    x = alt.X("yearly_usd:Q", scale=x_scale, axis=charts.axis("Ownership cost of the cluster, USD per year", charts.USD))
+    x = alt.X(
+        "yearly_usd:Q",
+        scale=x_scale,
+        axis=charts.axis("Ownership cost of the cluster, USD per year", charts.USD),
+    )
     y = alt.Y("time:Q", scale=y_scale, axis=charts.axis(time_title))
-    inside = cloud[cloud.time.between(low - pad, high + pad) & cloud.yearly_usd.between(x_low - x_pad, x_high + x_pad)]
+    inside = cloud[
+        cloud.time.between(low - pad, high + pad) & cloud.yearly_usd.between(x_low - x_pad, x_high + x_pad)
+    ]
     draws = alt.Chart(inside).mark_circle(size=14, opacity=0.2).encode(x=x, y=y, color=colour)
     edge = mids[mids.on_edge].sort_values("yearly_usd")
     line = (
@@ -56,7 +62,9 @@ def time_against_cost(
         .mark_text(align="left", dx=12, fontSize=12, fontWeight=600)
         .encode(x=x, y=alt.Y("place:Q", scale=y_scale), text="candidate:N", color=colour)
     )
-    parts = "; ".join(f"{r.candidate} {usd_text(r.yearly_usd)} a year, {r.time:.4g}" for r in charts.rows(mids))
+    parts = "; ".join(
+        f"{r.candidate} {usd_text(r.yearly_usd)} a year, {r.time:.4g}" for r in charts.rows(mids)
+    )
     return charts.finished(
         draws + line + points + labels,
         finding,
@@ -75,11 +83,19 @@ def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> 
         odds=[f"best in {charts.percent_text(p)}" for p in table.probability_best_fraction],
     )
     order = list(shown.candidate)
-    y = alt.Y("candidate:N", sort=order, axis=alt.Axis(title=None, labelLimit=150, ticks=False, domain=False, labelFontSize=12))
+    y = alt.Y(
+        "candidate:N",
+        sort=order,
+        axis=alt.Axis(title=None, labelLimit=150, ticks=False, domain=False, labelFontSize=12),
+    )
     x = alt.X("mid:Q", axis=charts.axis(f"Work per dollar against {best}, %", charts.THOUSANDS))
     colour = charts.colour(colours)
     zero = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.INK).encode(x="x:Q")
-    whisker = alt.Chart(shown).mark_bar(height=16, opacity=0.2).encode(y=y, x=alt.X("low:Q"), x2="high:Q", color=colour)
+    whisker = (
+        alt.Chart(shown)
+        .mark_bar(height=16, opacity=0.2)
+        .encode(y=y, x=alt.X("low:Q"), x2="high:Q", color=colour)
+    )
     point = (
         alt.Chart(shown)
         .mark_tick(thickness=3, height=22)
@@ -91,12 +107,10 @@ def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> 
                      alt.Tooltip("high:Q", format=".3g"), "odds:N"],
         )
     )  # fmt: skip
-    text = (
-        alt.Chart(shown)
-        .mark_text(dy=-20, fontSize=11, color=charts.INK)
-        .encode(y=y, x=x, text="odds:N")
+    text = alt.Chart(shown).mark_text(dy=-20, fontSize=11, color=charts.INK).encode(y=y, x=x, text="odds:N")
+    words = "; ".join(
+        f"{r.candidate} {r.mid:+.1f} % ({r.low:+.1f} to {r.high:+.1f}), {r.odds}" for r in charts.rows(shown)
     )
-    words = "; ".join(f"{r.candidate} {r.mid:+.1f} % ({r.low:+.1f} to {r.high:+.1f}), {r.odds}" for r in charts.rows(shown))
     return charts.finished(
         zero + whisker + point + text,
         "How sure: bands that cross zero are not decided",

@@ -33,7 +33,11 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
     low, high = min(0.0, float(ends.lead.min())), max(0.0, float(ends.lead.max()))
     pad = (high - low) * 0.13 or 0.1
     scale = alt.Scale(domain=[low - pad, high + pad], nice=False)
-    y = alt.Y("input:N", sort=order, axis=alt.Axis(title=None, labelLimit=330, ticks=False, domain=False, labelFontSize=11))
+    y = alt.Y(
+        "input:N",
+        sort=order,
+        axis=alt.Axis(title=None, labelLimit=330, ticks=False, domain=False, labelFontSize=11),
+    )
     x = alt.X("lead:Q", scale=scale, axis=charts.axis(f"Lead of {first} over {second} in work per dollar, %"))
     bars = (
         alt.Chart(ends)
@@ -61,7 +65,11 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
         .encode(x="x:Q", y=alt.value(-2), text="text:N")
     )
     flips = list(dict.fromkeys(shown[shown.flips].input))
-    finding = f"{len(flips)} input{'s' if len(flips) > 1 else ''} can flip it: {flips[0]}" if flips else "No single input flips it"
+    finding = (
+        f"{len(flips)} input{'s' if len(flips) > 1 else ''} can flip it: {flips[0]}"
+        if flips
+        else "No single input flips it"
+    )
     if len(finding) > 90:
         finding = f"{len(flips)} inputs can flip the answer"
     right, left = ends[ends.lead > ends.mid], ends[ends.lead <= ends.mid]
@@ -74,17 +82,33 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
     )
 
 
-def price_line(line: pd.DataFrame, colour: str, first: str, second: str, factor: float, lead: float, tie: float | None) -> Any:
+def price_line(
+    line: pd.DataFrame, colour: str, first: str, second: str, factor: float, lead: float, tie: float | None
+) -> Any:
     """Lead against the price of the network, with the present choice and the tie marked."""
     shown = line.assign(lead=line.lead_fraction * 100)
-    x = alt.X("network_price_factor:Q", scale=alt.Scale(nice=False), axis=charts.axis(f"Price of {first}'s networks, 1 = now"))
+    x = alt.X(
+        "network_price_factor:Q",
+        scale=alt.Scale(nice=False),
+        axis=charts.axis(f"Price of {first}'s networks, 1 = now"),
+    )
     y = alt.Y("lead:Q", axis=charts.axis(f"Lead over {second}, %"))
     base = alt.Chart(shown).mark_line(color=colour, strokeWidth=2.5).encode(x=x, y=y)
     zero = alt.Chart(pd.DataFrame({"y": [0.0]})).mark_rule(color=charts.WARN).encode(y="y:Q")
-    here = pd.DataFrame({"network_price_factor": [factor], "lead": [lead * 100], "text": [f"{percent(lead)} at {factor:.2f}"]})
+    here = pd.DataFrame(
+        {"network_price_factor": [factor], "lead": [lead * 100], "text": [f"{percent(lead)} at {factor:.2f}"]}
+    )
     point = alt.Chart(here).mark_point(size=140, filled=True, color=colour, opacity=1).encode(x=x, y=y)
-    text = alt.Chart(here).mark_text(align="left", dx=10, dy=-10, fontWeight=600, color=colour).encode(x=x, y=y, text="text:N")
-    finding = f"They tie at {tie:.2f} times today's network price" if tie is not None else "No tie in this range of prices"
+    text = (
+        alt.Chart(here)
+        .mark_text(align="left", dx=10, dy=-10, fontWeight=600, color=colour)
+        .encode(x=x, y=y, text="text:N")
+    )
+    finding = (
+        f"They tie at {tie:.2f} times today's network price"
+        if tie is not None
+        else "No tie in this range of prices"
+    )
     return charts.finished(
         base + zero + point + text, finding,
         f"Line of the lead of {first} over {second} against the price of its networks. {finding}.",

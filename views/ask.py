@@ -37,9 +37,7 @@ class Ask:
 
     def unchanged(self, *keys: str) -> Ask:
         """The same with changes of these keys, and of keys below them, taken back."""
-        kept = (
-            c for c in self.changes if not any(c[0] == key or c[0].startswith(key + ".") for key in keys)
-        )
+        kept = (c for c in self.changes if not any(c[0] == key or c[0].startswith(key + ".") for key in keys))
         return replace(self, changes=tuple(kept))
 
 
@@ -59,7 +57,14 @@ def base_scenario(name: str, text: str) -> Scenario:
         return loads(text, f"{name}.yaml")
     if name not in shipped_names():
         raise InputError(
-            [Fault("link", "scenario", repr(name)[:80], f"no such scenario; shipped: {', '.join(shipped_names())}")]
+            [
+                Fault(
+                    "link",
+                    "scenario",
+                    repr(name)[:80],
+                    f"no such scenario; shipped: {', '.join(shipped_names())}",
+                )
+            ]
         )
     return load(SHIPPED / f"{name}.yaml")
 
@@ -85,7 +90,9 @@ def scenario_of(ask: Ask) -> Scenario:
     """The scenario that is compared: changes applied, candidates that are switched off left out."""
     whole = whole_scenario(ask)
     on = {name: item for name, item in whole.candidates.items() if name not in ask.off}
-    return whole if not on or len(on) == len(whole.candidates) else whole.model_copy(update={"candidates": on})
+    return (
+        whole if not on or len(on) == len(whole.candidates) else whole.model_copy(update={"candidates": on})
+    )
 
 
 def query_of(ask: Ask) -> dict[str, list[str]]:
@@ -98,7 +105,9 @@ def query_of(ask: Ask) -> dict[str, list[str]]:
     if ask.text:
         query["yaml"] = [packed(ask.text)]
     if ask.changes:
-        query["set"] = [f"{key}:{value if _plain(value) else json.dumps(value)}" for key, value in ask.changes]
+        query["set"] = [
+            f"{key}:{value if _plain(value) else json.dumps(value)}" for key, value in ask.changes
+        ]
     if ask.nic_gbit_per_s:
         query["nic"] = [str(ask.nic_gbit_per_s)]
     if ask.off:
@@ -122,7 +131,9 @@ def ask_of(query: Mapping[str, Sequence[str]]) -> Ask:
     for item in list(query.get("set", ()))[:CHANGES_MAX]:
         key, colon, value = item.partition(":")
         if not colon or not key:
-            raise InputError([Fault("link", "set", repr(item)[:80], "must read key:value, such as cluster.gpus:2048")])
+            raise InputError(
+                [Fault("link", "set", repr(item)[:80], "must read key:value, such as cluster.gpus:2048")]
+            )
         changes.append((key, _value(value)))
     nic = (list(query.get("nic", ())) or ["0"])[0]
     if not nic.isdigit() or int(nic) not in (0, *SPEEDS_GBIT_PER_S):
@@ -149,7 +160,9 @@ def unpacked(code: str) -> str:
             raise InputError([Fault("link", "yaml", "", f"too large; at most {TEXT_BYTES_MAX} bytes")])
         return text.decode()
     except (ValueError, zlib.error) as error:
-        raise InputError([Fault("link", "yaml", "", "the scenario in this link is damaged or cut off")]) from error
+        raise InputError(
+            [Fault("link", "yaml", "", "the scenario in this link is damaged or cut off")]
+        ) from error
 
 
 def _plain(value: Any) -> bool:

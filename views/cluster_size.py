@@ -37,14 +37,18 @@ def page(case: Case, question: str) -> None:
     training = any(item.weight > 0 and item.kind == "llm_training" for item in scenario.workloads.values())
     for place, column in zip(st.columns(len(columns)), columns, strict=True):
         with place:
-            small = charts_cluster_size.small(table, column, case.colours, "Step time" if training else "Time")
+            small = charts_cluster_size.small(
+                table, column, case.colours, "Step time" if training else "Time"
+            )
             show.chart(f"size_{column}", small)
     missing = table[table.status != "ok"]
     if len(missing):
         with st.expander(f"{missing.gpus.nunique()} sizes some candidates cannot be built at: why"):
             for (reason,), group in missing.groupby(["reason"]):
                 at = ", ".join(charts.count_text(int(size)) for size in sorted(group.gpus.unique()))
-                st.markdown(f"- {', '.join(group.candidate.unique())} at {at} GPUs: {show.escaped(str(reason))}")
+                st.markdown(
+                    f"- {', '.join(group.candidate.unique())} at {at} GPUs: {show.escaped(str(reason))}"
+                )
     show.table("cluster_size", shown(table), full=table, caption="Every size and candidate")
     with st.expander("Assumptions"):
         kinds = {item.batch_scaling for item in scenario.workloads.values() if item.kind == "llm_training"}

@@ -51,7 +51,11 @@ def sentence(answer: Comparison) -> str:
     if len(ranked) > 1:
         second = charts.percent_text(ranked[1].yearly_usd / ranked[0].yearly_usd - 1)
         last = charts.percent_text(ranked[-1].yearly_usd / ranked[0].yearly_usd - 1)
-        first += f"; the others cost {second} to {last} more" if len(ranked) > 2 else f"; {ranked[1].candidate} costs {second} more"
+        first += (
+            f"; the others cost {second} to {last} more"
+            if len(ranked) > 2
+            else f"; {ranked[1].candidate} costs {second} more"
+        )
     low, high = charts.percent_text(min(shares)), charts.percent_text(max(shares))
     span = low if low == high else f"{low} to {high}"
     return f"{first}. The networks are {span} of the purchase."
@@ -86,7 +90,9 @@ def _breakdown(answer: Comparison, colours: dict[str, str]) -> None:
             if first == second:
                 st.caption("Choose two different candidates to see where they differ.")
             else:
-                show.chart("cost_difference", charts_cost.waterfall(difference(table, first, second), colours))
+                show.chart(
+                    "cost_difference", charts_cost.waterfall(difference(table, first, second), colours)
+                )
     show.table("cost_by_category", _wide(table), full=table.drop(columns="order"))
 
 

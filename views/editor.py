@@ -35,7 +35,11 @@ def editor(scenario: Scenario | None) -> None:
     with st.container(border=True, key="editor"):
         st.markdown("**Scenario as YAML**")
         edited = st.text_area(
-            "Scenario as YAML", key="editor-text", height=420, label_visibility="collapsed", max_chars=1_000_000
+            "Scenario as YAML",
+            key="editor-text",
+            height=420,
+            label_visibility="collapsed",
+            max_chars=1_000_000,
         )
         with st.container(horizontal=True):
             st.button("Apply", type="primary", key="apply-yaml", on_click=_apply)
@@ -66,7 +70,9 @@ def copy_and_change(scenario: Scenario) -> None:
     """A popover that copies a candidate and changes one thing of it."""
     with st.popover("Copy one, change one thing", width="stretch"):
         name = st.selectbox("Copy", list(scenario.candidates), key="copy-of")
-        key = st.selectbox("Change", list(CHANGEABLE), key="copy-key", format_func=lambda k: CHANGEABLE[k].label)
+        key = st.selectbox(
+            "Change", list(CHANGEABLE), key="copy-key", format_func=lambda k: CHANGEABLE[k].label
+        )
         change = CHANGEABLE[key]
         options = change.options(scenario, name)
         value: Any
@@ -74,7 +80,13 @@ def copy_and_change(scenario: Scenario) -> None:
             value = st.selectbox("To", options, key=f"copy-value-{key}")
         else:
             value = st.number_input("To", value=change.number(scenario, name), key=f"copy-value-{key}-{name}")
-        st.button("Add candidate", type="primary", key="copy-add", on_click=_copied, args=(name, key, json.dumps(value)))
+        st.button(
+            "Add candidate",
+            type="primary",
+            key="copy-add",
+            on_click=_copied,
+            args=(name, key, json.dumps(value)),
+        )
         fault: InputError | None = st.session_state.pop("copy-fault", None)
         if fault is not None:
             show.faults(fault)

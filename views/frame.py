@@ -57,7 +57,15 @@ def framed(page: Callable[[Case], None], question: str) -> None:
     except InputError as error:
         st.caption(question)
         _mend(error)
-    except (ArithmeticError, LookupError, ValueError, TypeError, MemoryError, ImportError, RuntimeError) as error:
+    except (
+        ArithmeticError,
+        LookupError,
+        ValueError,
+        TypeError,
+        MemoryError,
+        ImportError,
+        RuntimeError,
+    ) as error:
         _report(error)
         _mend(show.fault_of(error))
 
@@ -73,9 +81,13 @@ def _mend(fault: InputError | None) -> None:
             st.button("Take back the changes", on_click=inputs.take_back, type="primary", key="take-back")
             if ask.changes:
                 key, value = ask.changes[-1]
-                st.button(f"Take back {key}", on_click=inputs.take_back_last, key="take-back-last", help=str(value))
+                st.button(
+                    f"Take back {key}", on_click=inputs.take_back_last, key="take-back-last", help=str(value)
+                )
         if ask.text and not ask.changes:
-            st.button("Drop this file, show the shipped answer", on_click=inputs.first_scenario, key="drop-file")
+            st.button(
+                "Drop this file, show the shipped answer", on_click=inputs.first_scenario, key="drop-file"
+            )
         if not ask.text:
             st.button("Open the editor", on_click=editor.opened, key="open-editor")
     if ask.text or st.session_state.get("editing"):

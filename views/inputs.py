@@ -90,14 +90,22 @@ def scenario_choice() -> None:
     with st.popover("Own file, edit, save", width="stretch"):
         number = st.session_state.setdefault("upload-number", 0)
         st.file_uploader(
-            "Scenario file (YAML)", type=["yaml", "yml"], key=f"upload-{number}", on_change=_uploaded, args=(f"upload-{number}",)
+            "Scenario file (YAML)",
+            type=["yaml", "yml"],
+            key=f"upload-{number}",
+            on_change=_uploaded,
+            args=(f"upload-{number}",),
         )
-        st.toggle("Edit here", key=control("editing-toggle", bool(st.session_state.get("editing"))), on_change=_edit)
+        st.toggle(
+            "Edit here", key=control("editing-toggle", bool(st.session_state.get("editing"))), on_change=_edit
+        )
         try:
             text = dump(whole_scenario(now))
         except InputError:
             text = now.text
-        st.download_button("Save as YAML", text, f"{now.name}.yaml", "text/yaml", key="save-yaml", on_click="ignore")
+        st.download_button(
+            "Save as YAML", text, f"{now.name}.yaml", "text/yaml", key="save-yaml", on_click="ignore"
+        )
     fault: InputError | None = st.session_state.pop("upload-fault", None)
     if fault is not None:
         st.error("\n\n".join(str(item) for item in fault.faults))
@@ -228,7 +236,9 @@ def _scored_chosen() -> None:
         for name in names:
             now = now.changed(f"workloads.{name}.weight", 1 if name == chosen else 0)
         try:
-            if whole_scenario(now) == whole_scenario(now.unchanged(*(f"workloads.{n}.weight" for n in names))):
+            if whole_scenario(now) == whole_scenario(
+                now.unchanged(*(f"workloads.{n}.weight" for n in names))
+            ):
                 now = now.unchanged(*(f"workloads.{n}.weight" for n in names))
         except InputError:
             pass  # the page shows the fault

@@ -31,14 +31,18 @@ def flip_lines(case: Case) -> None:
     """Three sentences on what would flip the answer, and what idle GPUs cost against it."""
     found = found_for(case, "flips")
     if found is not None:
-        st.markdown("\n".join(f"- {show.escaped(text)}" for text in (*flip_sentences(found), idle_sentence(found))))
+        st.markdown(
+            "\n".join(f"- {show.escaped(text)}" for text in (*flip_sentences(found), idle_sentence(found)))
+        )
 
 
 def page(case: Case, question: str) -> None:
     """Tornado, break-even explorer, break-evens, draws."""
     found = found_for(case, "sensitivity")
     if found is None:
-        st.caption("Moving each input to its low and high, drawing prices and model errors, searching break-evens.")
+        st.caption(
+            "Moving each input to its low and high, drawing prices and model errors, searching break-evens."
+        )
         return
     tables = found.tables()
     first, second = found.verdict.winner, found.verdict.runner_up
@@ -51,9 +55,21 @@ def page(case: Case, question: str) -> None:
     _explorer(found, case.colours)
     left, right = st.columns(2, gap="medium")
     with left:
-        show.table("break_even", _break_even(tables["break_even"]), full=tables["break_even"], caption="Where two candidates tie", height=320)
+        show.table(
+            "break_even",
+            _break_even(tables["break_even"]),
+            full=tables["break_even"],
+            caption="Where two candidates tie",
+            height=320,
+        )
     with right:
-        show.table("tornado", _tornado(tables["tornado"]), full=tables["tornado"], caption="One input at a time", height=320)
+        show.table(
+            "tornado",
+            _tornado(tables["tornado"]),
+            full=tables["tornado"],
+            caption="One input at a time",
+            height=320,
+        )
     with st.expander("Decision figures: odds, regret, shares of variance, value of information"):
         show.table("decision", tables["decision"])
     with st.expander("Assumptions"):
@@ -82,7 +98,10 @@ def _explorer(found: Sensitivity, colours: dict[str, str]) -> None:
         st.markdown(f"**{ahead}** gives {charts.percent_text(abs(lead))} more work per dollar then.")
         st.caption(idle_sentence(found))
     with right:
-        show.chart("price_line", charts_sensitivity.price_line(line, colours[first], first, second, factor, lead, tie_at(line)))
+        show.chart(
+            "price_line",
+            charts_sensitivity.price_line(line, colours[first], first, second, factor, lead, tie_at(line)),
+        )
 
 
 def _break_even(table: pd.DataFrame) -> pd.DataFrame:
@@ -97,7 +116,9 @@ def _break_even(table: pd.DataFrame) -> pd.DataFrame:
             "Candidate": table.a,
             "Against": table.b,
             "Quantity": table.quantity,
-            "Ties at": [number(r.value, r.unit) if r.status == "crossing" else "no crossing in range" for r in rows],
+            "Ties at": [
+                number(r.value, r.unit) if r.status == "crossing" else "no crossing in range" for r in rows
+            ],
             "Now": [number(r.current, r.unit) for r in rows],
             "Unit": ["" if unit in ("1", "fraction") else unit for unit in table.unit],
             "Note": table.note,

@@ -56,7 +56,9 @@ def table(
 
 def terms(*names: str) -> None:
     """Words of the trade on this page, each with its meaning on hover."""
-    with st.container(horizontal=True, gap="small", key="terms-" + "-".join(n.replace(" ", "") for n in names)):
+    with st.container(
+        horizontal=True, gap="small", key="terms-" + "-".join(n.replace(" ", "") for n in names)
+    ):
         for name in names:
             st.caption(name, help=GLOSSARY[name])
 
@@ -64,7 +66,10 @@ def terms(*names: str) -> None:
 def faults(error: InputError, text: str = "") -> None:
     """What is wrong, where, and what is allowed; with the lines of the text around each fault."""
     count = len(error.faults)
-    st.error(f"**{count} thing{'s' if count != 1 else ''} to mend before there is an answer.**", icon=":material/error:")
+    st.error(
+        f"**{count} thing{'s' if count != 1 else ''} to mend before there is an answer.**",
+        icon=":material/error:",
+    )
     lines = text.splitlines()
     for fault in error.faults[:20]:
         with st.container(border=True):
@@ -76,7 +81,10 @@ def faults(error: InputError, text: str = "") -> None:
             if fault.line and fault.line <= len(lines):
                 first = max(1, fault.line - 1)
                 shown = lines[first - 1 : fault.line + 1]
-                numbered = (f"{n:>4} {'>' if n == fault.line else ' '} {line[:160]}" for n, line in enumerate(shown, first))
+                numbered = (
+                    f"{n:>4} {'>' if n == fault.line else ' '} {line[:160]}"
+                    for n, line in enumerate(shown, first)
+                )
                 st.code("\n".join(numbered), language=None)
     if count > 20:
         st.caption(f"and {count - 20} more")
@@ -89,7 +97,9 @@ def fault_of(error: Exception) -> InputError:
     if isinstance(error, Busy):
         return InputError([Fault("server", "", "", "too many runs wait already; try again in a minute")])
     if isinstance(error, MemoryError):
-        return InputError([Fault("server", "", "", "this case does not fit into memory; choose a smaller one")])
+        return InputError(
+            [Fault("server", "", "", "this case does not fit into memory; choose a smaller one")]
+        )
     return InputError([Fault("this case", "", "", f"cannot be computed ({type(error).__name__}: {error})")])
 
 
@@ -125,7 +135,9 @@ def run_of(
     return job
 
 
-def result_of(key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, name: str = "run") -> Any:
+def result_of(
+    key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, name: str = "run"
+) -> Any:
     """Result of a run, or None after showing its progress; errors of the run are raised here."""
     job = run_of(key, title, function, steps)
     if job is None:

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from models.compare.axes import Point
+from models.compare.case import NO_ANSWER
 from models.compare.costs import CandidateCost
 from models.compare.fabrics import Method
-from models.compare.case import NO_ANSWER
 from models.compare.sweep_points import PartFailed, Variations
 from models.compare.value import CostLine, TimeBand, mid_time_s, value_draws, values
 from models.compare.verdict import gap
@@ -68,7 +68,9 @@ def cluster_size_table(
         progress(f"{size:,} GPUs")
         rows.extend(_size_rows(variations, size, first_rate))
     if all(row.status != "ok" for row in rows):
-        raise InputError([Fault(scenario.name, "cluster.gpus", "", rows[0].reason if rows else "no size to try")])
+        raise InputError(
+            [Fault(scenario.name, "cluster.gpus", "", rows[0].reason if rows else "no size to try")]
+        )
     return frame_of(rows, SizeRow)
 
 
@@ -124,7 +126,10 @@ def _work_per_s_per_gpu(variations: Variations, point: Point, name: str, size: i
     if len(scored) != 1 or variations.scenario.workloads[scored[0]].kind != "llm_training":
         return None
     job = variations.plan(point, scored[0]).job
-    found = [job.work_per_unit / variations.time(point, name, scored[0], m).unit.total_s for m in variations.methods]
+    found = [
+        job.work_per_unit / variations.time(point, name, scored[0], m).unit.total_s
+        for m in variations.methods
+    ]
     return float(np.mean(found)) / size
 
 
@@ -158,7 +163,13 @@ def turns(table: pd.DataFrame) -> list[Turn]:
                 steps.setdefault((int(before.gpus), int(after.gpus), int(after.tiers)), []).append(str(name))
     for (low, high, tiers), names in steps.items():
         others = [name for name in known.candidate.unique() if name not in names]
-        who = "all" if not others else f"all but {others[0]}" if len(others) == 1 < len(names) else ", ".join(names)
+        who = (
+            "all"
+            if not others
+            else f"all but {others[0]}"
+            if len(others) == 1 < len(names)
+            else ", ".join(names)
+        )
         found.append(Turn(low, high, "tiers", f"{who}: {tiers} tiers"))
     return sorted(found, key=lambda turn: (turn.gpus, turn.kind))
 
@@ -189,5 +200,7 @@ def size_sentence(table: pd.DataFrame) -> str:
         return f"{runs[0][0]} gives most work per dollar at every size from {runs[0][1]:,} to {runs[0][2]:,} GPUs; {how}."
     if len(runs) == 2:
         return f"{runs[0][0]} gives most work per dollar up to {runs[0][2]:,} GPUs, {runs[1][0]} from {runs[1][1]:,} on; {how}."
-    text = ", ".join(f"{name} {low:,}-{high:,}" if low != high else f"{name} at {low:,}" for name, low, high in runs)
+    text = ", ".join(
+        f"{name} {low:,}-{high:,}" if low != high else f"{name} at {low:,}" for name, low, high in runs
+    )
     return f"Most work per dollar by GPUs: {text}; {how}."

@@ -75,11 +75,17 @@ def cost_by_category(answer: Comparison, scope: Scope) -> pd.DataFrame:
         )
     )
     table = pd.concat(parts, ignore_index=True)
-    total = table.groupby(["candidate", "category"], sort=False)[["low_usd", "mid_usd", "high_usd"]].sum().reset_index()
+    total = (
+        table.groupby(["candidate", "category"], sort=False)[["low_usd", "mid_usd", "high_usd"]]
+        .sum()
+        .reset_index()
+    )
     total["order"] = total.category.map({name: i for i, name in enumerate(ORDER)})
     names = {value.candidate: i for i, value in enumerate(answer.values)}
     total = total[(total.high_usd != 0) | (total.low_usd != 0)]
-    found = total.sort_values(["candidate", "order"], key=lambda c: c.map(names) if c.name == "candidate" else c)
+    found = total.sort_values(
+        ["candidate", "order"], key=lambda c: c.map(names) if c.name == "candidate" else c
+    )
     return found.reset_index(drop=True)
 
 
@@ -90,19 +96,29 @@ def cost_totals(table: pd.DataFrame) -> pd.DataFrame:
 
 def difference(table: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     """From the cost of `first` to that of `second`, category by category: rows of a waterfall."""
-    mids = table.pivot_table(index="category", columns="candidate", values="mid_usd", aggfunc="sum", fill_value=0.0)
+    mids = table.pivot_table(
+        index="category", columns="candidate", values="mid_usd", aggfunc="sum", fill_value=0.0
+    )
     for name in (first, second):
         if name not in mids:
             mids[name] = 0.0
     at = float(mids[first].sum())
-    rows: list[dict[str, Any]] = [{"step": first, "start_usd": 0.0, "end_usd": at, "change_usd": at, "kind": "total"}]
+    rows: list[dict[str, Any]] = [
+        {"step": first, "start_usd": 0.0, "end_usd": at, "change_usd": at, "kind": "total"}
+    ]
     changes = (mids[second] - mids[first]).sort_values(key=abs, ascending=False)
     least = SMALL_STEP_FRACTION * float(changes.abs().max())
     rest = float(changes[changes.abs() < least].sum())
     steps = [(str(name), float(change)) for name, change in changes.items() if abs(change) >= max(least, 0.5)]
     for category, change in [*steps, *([("all else", rest)] if abs(rest) >= 0.5 else [])]:
         rows.append(
-            {"step": category, "start_usd": at, "end_usd": at + change, "change_usd": change, "kind": "change"}
+            {
+                "step": category,
+                "start_usd": at,
+                "end_usd": at + change,
+                "change_usd": change,
+                "kind": "change",
+            }
         )
         at += change
     rows.append({"step": second, "start_usd": 0.0, "end_usd": at, "change_usd": at, "kind": "total"})

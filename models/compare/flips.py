@@ -21,10 +21,14 @@ def flip_sentences(found: Sensitivity, count: int = SENTENCES) -> list[str]:
     for row in sorted((row for row in found.tornado if row.flips), key=lambda row: -row.swing):
         for setting, best in ((row.low_setting, row.best_low), (row.high_setting, row.best_high)):
             if best != first and len(sentences) < count - 1:
-                name = row.input.replace(f", {row.candidate}", f" of {row.candidate}") if row.candidate else row.input
-                now = setting_text(row.mid_setting, row.unit)
+                name = (
+                    row.input.replace(f", {row.candidate}", f" of {row.candidate}")
+                    if row.candidate
+                    else row.input
+                )
+                today = setting_text(row.mid_setting, row.unit)
                 sentences.append(
-                    f"{best} gives most work per dollar if {name} is {setting_text(setting, row.unit)} instead of {now}."
+                    f"{best} gives most work per dollar if {name} is {setting_text(setting, row.unit)} instead of {today}."
                 )
     for even in found.break_even:
         if {even.a, even.b} != {first, second} or even.status != "crossing" or even.value is None:

@@ -96,7 +96,7 @@ def settled(page: Any) -> None:
     """Waits until the script has ended and the page has its heading."""
     page.wait_for_selector("[data-testid='stHeading'], [data-testid='stAlert']")
     page.wait_for_function(
-        "() => !document.querySelector('[data-testid=\"stApp\"][data-test-script-state=\"running\"]')"
+        '() => !document.querySelector(\'[data-testid="stApp"][data-test-script-state="running"]\')'
         " && !document.querySelector('[data-testid=\"stSkeleton\"]')"
     )
 
