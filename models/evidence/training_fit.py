@@ -23,11 +23,11 @@ MATMUL_SHARE = {
     "ampere": 0.869,
     "hopper": 0.803,
     "blackwell": 0.776,
-    "cdna3": 0.514,
-    "cdna4": 0.680,
+    "cdna3": 0.511,
+    "cdna4": 0.622,
 }
-"""Best BF16 matrix product over peak, measured: A100 271/312, H100 794/989, B200 1745/2250, MI300X 668/1300,
-MI355X 1565/2300 TFLOP/s. Source: Bekman, Machine Learning Engineering, table "Maximum Achievable Matmul FLOPS"
+"""Best BF16 matrix product over peak, measured: A100 271/312, H100 794/989, B200 1745/2250, MI300X 668/1307,
+MI355X 1565/2517 TFLOP/s. Source: Bekman, Machine Learning Engineering, table "Maximum Achievable Matmul FLOPS"
 (Volta taken as Ampere)."""
 
 SCALE_LOSSES = tuple(round(0.001 * i, 3) for i in range(31))

@@ -25,6 +25,7 @@ from models.evidence.published_setup import (
     text,
     whole,
 )
+from models.evidence.training_stacks import Stack, stack_of
 from models.scenario.schema import CableM, Failures, Placement, Topology
 from models.topology.link import Link
 from models.topology.network import Network
@@ -40,50 +41,11 @@ from models.workload.llm_layout import Layouts, counts
 from models.workload.llm_search import NoLayout, best_layouts, layout_grid
 from models.workload.llm_step import Seconds, StepTerms, scale_loss, step_terms, step_time
 from models.workload.llm_traffic import step_traffic
-from models.workload.plan_defaults import HIDDEN_FRACTIONS
 
-NOTHING_HIDDEN = dict.fromkeys(HIDDEN_FRACTIONS, 0.0)
 NIC_GBIT_PER_S = {"ampere": 200.0, "hopper": 400.0, "blackwell": 400.0, "cdna3": 400.0}
 """One NIC per GPU. A100: MegaScale (NSDI 2024) section 2 and Selene, 8 x 200G a node; H100: Llama 3 paper section 3.3,
 Eos, 8 x 400G; B200 and MI300X: vendors' reference designs."""
 SEARCH_EFFICIENCY = 0.5  # only ranks layouts; the fitted efficiency predicts
-
-
-@dataclass(frozen=True)
-class Stack:
-    """What is known of the software of a source: its family, what it hides, and what its papers say of layouts."""
-
-    family: str  # modern: fused kernels, overlapped communication; legacy: neither
-    hidden_fractions: Mapping[str, float]
-    scattered_pipeline: bool = True  # each TP rank sends its own part of the activations
-    layer_per_chunk: bool = (
-        False  # interleaved down to single layers where the source states no virtual stages
-    )
-    source: str = ""
-
-
-MODERN, LEGACY = HIDDEN_FRACTIONS, NOTHING_HIDDEN
-STACKS = {
-    "megascale": Stack(
-        "modern", MODERN, source="NSDI 2024, section 3: TP, PP and DP communication overlapped"
-    ),
-    "llama3": Stack(
-        "modern",
-        MODERN,
-        layer_per_chunk=True,
-        source="Llama 3 paper, section 3.3.2: first chunk embedding only",
-    ),
-    "megatron-core": Stack(
-        "modern", MODERN, source="Megatron-LM README: TP, PP and DP communication overlapped"
-    ),
-    "megatron-lm-2023": Stack("legacy", LEGACY, source="baseline of MegaScale, NSDI 2024, Table 3"),
-    "megatron-lm-2021": Stack(
-        "legacy", LEGACY, source="SC'21: scatter/gather of pipeline messages, section 4.1"
-    ),
-    "megatron-deepspeed-2021": Stack(
-        "legacy", LEGACY, scattered_pipeline=False, source="DeepSpeed's pipeline sends whole activations"
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -109,14 +71,6 @@ class StepRow:
         step = step_time(self.terms, self.at_peak_s / efficiency + self.memory_s, self.times_s)
         stretch = 1.0 + scale_loss(self.layouts.gpus, scale_loss_per_doubling)
         return float((step.total_s * stretch)[0])
-
-
-def stack_of(name: str) -> Stack:
-    """The stack of a row; a name not in the table is modern unless it carries a year before 2023."""
-    if name in STACKS:
-        return STACKS[name]
-    old = any(str(year) in name for year in range(2018, 2023))
-    return Stack("legacy", LEGACY) if old else Stack("modern", MODERN)
 
 
 def step_row(row: Row) -> StepRow:

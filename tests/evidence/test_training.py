@@ -10,7 +10,8 @@ from models.catalog.kernel_efficiency import kernel_efficiencies, scale_loss_per
 from models.evidence.published_setup import Unusable
 from models.evidence.training import _rows, accuracy_reports, training_rows, usable_steps
 from models.evidence.training_fit import fitted, implied_efficiency
-from models.evidence.training_setup import stack_of, step_row
+from models.evidence.training_setup import step_row
+from models.evidence.training_stacks import stack_of
 from models.scenario.faults import InputError
 
 ROW = {

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from models.catalog.kernel_efficiency import scale_loss_per_doubling
 from models.scenario.faults import InputError
@@ -194,3 +198,32 @@ def test_small_micro_batches_do_less_per_byte():
     assert training(sequence=2048, kernel_efficiency=0.5).compute_s == pytest.approx(
         training(sequence=2048, micro_batch=2, kernel_efficiency=0.5).compute_s
     )
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(
+    tp=st.sampled_from([1, 2, 4, 8, 16]),
+    pp=st.sampled_from([1, 2, 3, 4, 8, 40]),
+    cp=st.sampled_from([1, 2, 8]),
+    ep=st.sampled_from([1, 2, 8]),
+    zero=st.integers(0, 3),
+    virtual_stages=st.sampled_from([1, 2, 5]),
+    micro_batch=st.sampled_from([1, 2, 16]),
+    recompute=st.sampled_from(["none", "selective", "full"]),
+    sequence_parallel=st.booleans(),
+    model=st.sampled_from(["llama3-8b", "mixtral-8x22b", "deepseek-v3"]),
+    placement__rank_order=st.sampled_from(["tp-dp-pp", "tp-pp-dp"]),
+    cluster__gpus=st.sampled_from([8, 64, 1024]),
+    weight_dtype=st.sampled_from(["bf16", "fp8"]),
+)
+def test_any_layout_is_a_finite_plan_or_a_fault(**changes):
+    try:
+        plan = training(**changes, cluster__gpu="B200")
+    except InputError as error:
+        assert error.faults
+        return
+    unit = unit_time(plan, toy_times(plan))
+    assert math.isfinite(unit.total_s) and unit.total_s > 0
+    assert all(time >= 0 for time in unit.exposed_s.values())
+    assert all(phase.groups.ranks == changes["cluster__gpus"] for phase in plan.phases)
+    assert all(m.value >= 0 for m in metrics(plan, unit))
