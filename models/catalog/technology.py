@@ -190,6 +190,7 @@ def _checked(model: T) -> T:
     return model
 
 
+@cache
 def technology_names() -> tuple[str, ...]:
     """Ids of the shipped presets, in order."""
     folder = resources.files("models.catalog").joinpath("technologies")

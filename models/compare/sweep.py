@@ -102,10 +102,15 @@ def sweep(
 
 def rows_text(scenario: Scenario, points: Sequence[Point], methods: Sequence[Method] = METHODS) -> str:
     """The table of a sweep as text, worked out here and now."""
+    found = point_rows(scenario, points, methods)
+    return header(list(points[0]) if points else []) + "".join(found)
+
+
+def point_rows(scenario: Scenario, points: Sequence[Point], methods: Sequence[Method] = METHODS) -> list[str]:
+    """The rows of every point as text, in order, worked out here and now."""
     checked_keys(scenario, points)
     worker = _Worker(_task(scenario, points, methods))
-    found = dict(worker.rows(range(len(points)), points))
-    return header(list(points[0]) if points else []) + "".join(found[i] for i in range(len(points)))
+    return [text for _, text in worker.rows(range(len(points)), points)]
 
 
 def _task(scenario: Scenario, points: Sequence[Point], methods: Sequence[Method]) -> Task:

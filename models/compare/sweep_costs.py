@@ -7,7 +7,7 @@ stops at zero), every point is worked out by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -39,14 +39,6 @@ class CostFigures:
     capital_usd: Band
     network_capital_usd: Band
     yearly_usd: Band
-
-    def metrics(self) -> Iterator[tuple[str, str, Band]]:
-        """(metric, unit, (low, mid, high)) of each row."""
-        yield "capital", "USD", self.capital_usd
-        yield "network_capital", "USD", self.network_capital_usd
-        share = self.network_capital_usd[1] / self.capital_usd[1] if self.capital_usd[1] else 0.0
-        yield "network_share", "fraction", (share, share, share)
-        yield "ownership_per_year", "USD/year", self.yearly_usd
 
 
 def figures(cost: CandidateCost) -> CostFigures:
@@ -81,16 +73,15 @@ class Costs:
 
     def at(self, points: Sequence[Point]) -> list[dict[str, CostFigures | Failure]]:
         """Cost figures of every candidate at every point."""
+        keys = tuple(c.key for c in self.variations.concerns if c.key not in self.over)
+        groups: dict[tuple[object, ...], list[int]] = {}
+        for index, point in enumerate(points):
+            groups.setdefault(values_of(keys, point), []).append(index)
         result: list[dict[str, CostFigures | Failure]] = [{} for _ in points]
-        for candidate in self.variations.scenario.candidates:
-            groups: dict[tuple[object, ...], list[int]] = {}
-            keys = tuple(c.key for c in self.variations.concerns if c.key not in self.over)
-            for index, point in enumerate(points):
-                groups.setdefault(values_of(keys, point), []).append(index)
-            for group in groups.values():
-                for index, cost in zip(
-                    group, self._group(candidate, [points[i] for i in group]), strict=True
-                ):
+        for group in groups.values():
+            chosen = [points[i] for i in group]
+            for candidate in self.variations.scenario.candidates:
+                for index, cost in zip(group, self._group(candidate, chosen), strict=True):
                     result[index][candidate] = cost
         return result
 

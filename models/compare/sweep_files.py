@@ -106,9 +106,18 @@ def finished_table(folder: Path, asked: Mapping[str, Any]) -> bool:
 
 def write_finished(folder: Path, header: str, done: Mapping[int, str], asked: Mapping[str, Any]) -> Path:
     """Writes the table in the order of the points, then its seal, and drops the journal."""
-    text = header + "".join(done[number] for number in range(len(done)))
-    path = write_text(folder / TABLE, text)
-    seal = {"question": dict(asked), "table_sha256": _hash(text)}
+    path = folder / TABLE
+    part = path.with_name(path.name + ".part")
+    digest = sha256()
+    with open(part, "wb") as file:
+        for text in (header, *(done[number] for number in range(len(done)))):
+            encoded = text.encode()
+            digest.update(encoded)
+            file.write(encoded)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+    seal = {"question": dict(asked), "table_sha256": digest.hexdigest()}
     write_text(folder / SEAL, json.dumps(seal, indent=1) + "\n")
     (folder / JOURNAL).unlink(missing_ok=True)
     return path

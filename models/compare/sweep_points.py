@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from models.compare.axes import Point, Value
 from models.compare.comparison import time_bands
-from models.compare.concerns import COST_ONLY, Concern, concern, cost_keys, plan_keys, setup_keys, values_of
+from models.compare.concerns import Concern, concern, cost_keys, plan_keys, setup_keys, values_of
 from models.compare.costs import CandidateCost, candidate_costs
 from models.compare.fabrics import Method, phase_time_function
 from models.compare.performance import Setup, WorkloadTime, setup
@@ -189,13 +189,8 @@ class Variations:
     def bands(self, point: Point) -> Mapping[str, list[TimeBand]]:
         """Times of the scored workloads by candidate, as the value model takes them; those without an answer left out."""
         scored = self.scored(point)
-        key = (
-            "bands",
-            tuple(scored.items()),
-            values_of(
-                tuple(c.key for c in self.concerns if c.section not in COST_ONLY and not c.weight), point
-            ),
-        )
+        keys = dict.fromkeys(k for (_, w), found in self._time_keys.items() if w in scored for k in found)
+        key = ("bands", tuple(scored.items()), values_of(tuple(keys), point))
 
         def made() -> Mapping[str, list[TimeBand]]:
             items: list[WorkloadTime] = []

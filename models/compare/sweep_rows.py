@@ -62,7 +62,9 @@ class Rows:
         for candidate, lines in timed.lines.items():
             parts += lines
             parts += self._cost(candidate, costs[candidate], timed.work.get(candidate))
-        prefix = line(*(point[key] for key in self.keys)) + ","
+        cells = [point[key] for key in self.keys]
+        plain = all(type(cell) in (int, float) and cell >= 0 for cell in cells)  # type: ignore[operator]
+        prefix = (",".join(map(repr, cells)) if plain else line(*cells)) + ","
         return prefix + f"\n{prefix}".join(parts) + "\n"
 
     def _of_times(self, point: Point) -> _Timed:
@@ -108,18 +110,23 @@ class Rows:
         if isinstance(cost, Failure):
             return [self._failure(candidate, COST_METHOD, "", cost)]
         start, end = self._frames[candidate]
+        low, mid, high = cost.capital_usd
+        net_low, net_mid, net_high = cost.network_capital_usd
+        cheap, usd, dear = cost.yearly_usd
+        share = repr(net_mid / mid if mid else 0.0)
         rows = [
-            f"{start}{name},{mid!r},{unit},{low!r},{high!r}{end}"
-            for name, unit, (low, mid, high) in cost.metrics()
+            f"{start}capital,{mid!r},USD,{low!r},{high!r}{end}",
+            f"{start}network_capital,{net_mid!r},USD,{net_low!r},{net_high!r}{end}",
+            f"{start}network_share,{share},fraction,{share},{share}{end}",
+            f"{start}ownership_per_year,{usd!r},USD/year,{cheap!r},{dear!r}{end}",
         ]
         if work is not None:
-            low, mid, high = work
-            rows.append(f"{start}relative_work,{mid!r},1,{low!r},{high!r}{end}")
-            cheap, usd, dear = cost.yearly_usd
+            slow, done, quick = work
+            rows.append(f"{start}relative_work,{done!r},1,{slow!r},{quick!r}{end}")
             if cheap > 0:
                 rows.append(
-                    f"{start}work_per_dollar,{mid / usd * 1e6!r},work per year / M USD per year,"
-                    f"{low / dear * 1e6!r},{high / cheap * 1e6!r}{end}"
+                    f"{start}work_per_dollar,{done / usd * 1e6!r},work per year / M USD per year,"
+                    f"{slow / dear * 1e6!r},{quick / cheap * 1e6!r}{end}"
                 )
         return rows
 
