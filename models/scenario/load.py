@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from models.catalog.technology import Technology, technology, technology_names
+from models.scenario.change import set_value, with_sections
 from models.scenario.faults import Fault, InputError
 from models.scenario.schema import Candidate, Scenario
 from models.scenario.yaml_text import TEXT_BYTES_MAX, mapping_with_lines
@@ -82,40 +83,19 @@ def with_value(scenario: Scenario, key: str, value: Any) -> Scenario:
 
 def with_values(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     """`scenario` with several dotted keys set at once."""
+    quick = with_sections(scenario, values)
+    if quick is not None:
+        return quick
     # what was set stays set: a figure given in the file has no band, though it may equal the default
     mapping = scenario.model_dump(mode="json", exclude_unset=True)
     for key, value in values.items():
-        _set(mapping, key, value)
+        set_value(mapping, key, value)
     return from_mapping(mapping, scenario.name)
 
 
 def candidate_technology(candidate: Candidate) -> Technology:
     """The candidate's preset with its overrides applied."""
     return technology(candidate.technology, candidate.overrides)
-
-
-def _set(mapping: dict[str, Any], key: str, value: Any) -> None:
-    names = key.split(".")
-    at = mapping
-    index = 0
-    while index < len(names) - 1:
-        name = names[index]
-        # candidate and override names may hold dots: prefer the longest existing one
-        for end in range(len(names) - 1, index, -1):
-            joined = ".".join(names[index:end])
-            if isinstance(at.get(joined), dict):
-                name, index = joined, end - 1
-                break
-        if name == "overrides":
-            at.setdefault("overrides", {})[".".join(names[index + 1 :])] = value
-            return
-        if name == "prices" and at is mapping:
-            at.setdefault("prices", {})
-        at = at.setdefault(name, {})
-        if not isinstance(at, dict):
-            raise InputError([Fault("--axis", key, str(value), f"{name} is a value, not a group of keys")])
-        index += 1
-    at[names[-1]] = value
 
 
 def _plain(mapping: Mapping[str, Any]) -> dict[str, Any]:
