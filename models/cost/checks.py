@@ -29,10 +29,12 @@ def fabric_findings(of: Fabric, chosen: Chosen, nic: Part) -> Iterator[Finding]:
         used = tier.down_ports_used + tier.up_ports_used
         if used > tier.ports:
             yield Finding("error", f"{name}: {tier.name} needs {used} ports, {tier.ports} are there")
-    yield from _media_findings(f"{name} host-leaf", of.host, nic, of.switch, chosen)
+    yield from _media_findings(f"{name} host-leaf", of.host, nic, of.switch, chosen, of.link_gbit_per_s)
     for words, media in (("leaf-spine", of.trunk), ("spine-core", of.top)):
         if media is not None:
-            yield from _media_findings(f"{name} {words}", media, of.switch, of.switch, chosen)
+            yield from _media_findings(
+                f"{name} {words}", media, of.switch, of.switch, chosen, of.link_gbit_per_s
+            )
     yield from subnet_findings(of, chosen)
     if of.switch.technology not in (chosen.fabric, "both"):
         yield Finding(
@@ -58,7 +60,9 @@ def subnet_findings(of: Fabric, chosen: Chosen) -> Iterator[Finding]:
         )
 
 
-def _media_findings(place: str, media: Media, low: Part, high: Part, chosen: Chosen) -> Iterator[Finding]:
+def _media_findings(
+    place: str, media: Media, low: Part, high: Part, chosen: Chosen, link_gbit_per_s: float
+) -> Iterator[Finding]:
     for part in (media.low, media.high, media.cable):
         if part is not None and part.technology not in (chosen.fabric, "both"):
             yield Finding(
@@ -71,7 +75,8 @@ def _media_findings(place: str, media: Media, low: Part, high: Part, chosen: Cho
             continue
         yield from _cage_findings(f"{place}, {end} end", module, port)
         lanes, needed = module.lane_gbit_per_s or 0, port.lane_gbit_per_s or 0
-        if needed >= 200 and chosen.rate_gbit_per_s >= 800 and 0 < lanes < needed:
+        # a port of 200G lanes carries links of one plane (400G and below) on 100G lanes
+        if needed >= 200 and link_gbit_per_s >= 800 and 0 < lanes < needed:
             text = f"{module.id} runs {lanes:g}G lanes, {port.id} {needed:g}G lanes: no link"
             yield Finding("error", f"{place}, {end} end: {text}")
 
