@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special  # scipy.stats would add half a second to a first answer
 
 EXACT_BALLS_MAX = 5000  # beyond, counts are taken as independent Poisson
 
@@ -31,10 +31,10 @@ def most_loaded_cdf(balls: int, bins: int, highest: int) -> tuple[float, ...]:
     mean = balls / bins
     x = np.arange(highest + 1)
     if balls > EXACT_BALLS_MAX:
-        return tuple(float(p) for p in stats.poisson.cdf(x, mean) ** bins)
-    total = stats.poisson.pmf(balls, balls)
+        return tuple(float(p) for p in special.pdtr(x, mean) ** bins)
+    total = float(_poisson(np.array(balls), balls))
     out = np.zeros(highest + 1)
-    weights = stats.poisson.pmf(np.arange(min(highest, balls) + 1), mean)
+    weights = _poisson(np.arange(min(highest, balls) + 1), mean)
     for most in range(highest + 1):
         if most >= balls:
             out[most:] = 1.0
@@ -88,9 +88,14 @@ def mean_share(sets: list[tuple[float, int]], flows_per_link: float) -> float:
     cdf = np.ones(highest + 1)
     for balls, bins in busy:
         # the others on a flow's own link: binomial; itself comes on top
-        cdf *= np.concatenate([[0.0], stats.binom.cdf(x[:-1], max(round(balls) - 1, 0), 1.0 / bins)])
+        others = max(round(balls) - 1, 0)
+        cdf *= np.concatenate([[0.0], special.bdtr(np.minimum(x[:-1], others), others, 1.0 / bins)])
     probability = np.diff(cdf, prepend=0.0)
     return float(probability @ np.minimum(1.0, flows_per_link / np.maximum(x, 1e-9)))
+
+
+def _poisson(x: NDArray[np.int64], mean: float) -> Floats:
+    return np.asarray(np.exp(x * np.log(mean) - mean - special.gammaln(x + 1.0)), dtype=np.float64)
 
 
 def _counted(sets: list[tuple[int, int]]) -> dict[tuple[int, int], int]:

@@ -24,6 +24,7 @@ from models.workload.phase import RankGroups
 NOMINAL_RATE_BYTES_PER_S = 50e9  # shares depend on it only through NVLink, which is far from binding
 SEEDS = 5
 SUBFLOWS_PER_CALL = 1_000_000  # fewer seeds, or fewer sampled pairs, beyond
+MAX_MIN_SUBFLOWS = 1_500_000
 FULL_PAIRS_RANKS = 1024
 
 
@@ -82,8 +83,13 @@ def _shares(found: PatternFlows, table: Routes, built: Graph) -> tuple[float, fl
     level = host_level_bytes_per_s(found, built)
     used = demand > 0
     slowest = min(1.0, float(1.0 / (demand[used] / table.capacity[used]).max()) / level)
-    rates = max_min_rates(table.capacity, table.offsets, table.links, weight)
-    share = np.minimum(1.0, rates / weight / level)
+    if weight.size > MAX_MIN_SUBFLOWS:
+        # with so many flows a link, what others leave over hardly matters: each gets its tightest link's share
+        tightest = np.divide(table.capacity, demand, out=np.full(demand.size, np.inf), where=used)
+        share = np.minimum(1.0, np.minimum.reduceat(tightest[table.links], table.offsets[:-1]) / level)
+    else:
+        rates = max_min_rates(table.capacity, table.offsets, table.links, weight)
+        share = np.minimum(1.0, rates / weight / level)
     return slowest, max(slowest, float((share * weight).sum() / weight.sum()))
 
 

@@ -132,9 +132,10 @@ def dragonfly_paths(
                         best[:m] = trial[:m]
                     if look + 1 >= looks and n > 0:
                         break
-                tries = TRIES if mode == 3 else (0 if n > 0 else 4 * groups)
                 if groups > 2 and not same:
-                    for look in range(tries):
+                    for look in range(4 * groups):
+                        if n > 0 and (mode != 3 or look >= TRIES):
+                            break
                         h = mixed(h, np.uint64(look))
                         middle = below(h, groups)
                         if middle == a // lpg or middle == b // lpg:
