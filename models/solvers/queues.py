@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.solvers import queues_state as state
-from models.solvers.queues_build import NS, Program, program
+from models.solvers.queues_build import NS, Program, program, with_more_samples
 from models.solvers.queues_fabrics import (
     LeafSpine,
     ThreeTier,
@@ -134,6 +134,9 @@ def run(
             pool_factor=4**growth,
         )
         advance_windows(*ready.arguments())
+        while ready.run[0]["status"] == state.SAMPLES_FULL:
+            ready = with_more_samples(ready)
+            advance_windows(*ready.arguments())
         if ready.run[0]["status"] != state.POOL_FULL:
             break
     return _result(network, ready, recorded, stop_s)
@@ -174,7 +177,7 @@ _STATUS = {
     state.FINISHED: "finished",
     state.STEP_BOUND: "step bound",
     state.POOL_FULL: "step bound",
-    state.CLOCK_STOPPED: "unbalanced",
+    state.UNBALANCED: "unbalanced",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -24,9 +24,9 @@ from models.solvers.queues_types import (
 )
 
 NS = 1e9
-BLOCK = 16
+BLOCK = 8
 MAX_BUCKETS_PER_WINDOW = 512
-MAX_SAMPLES = 2_000_000
+FIRST_SAMPLES = 4096
 LARGEST_BURST_PACKETS = 1 << 20
 
 
@@ -223,6 +223,8 @@ def _slots(steps: RouteSteps, links: NDArray[Any], packet: PacketFormat) -> NDAr
     slots = np.zeros(len(steps.link), dtype=state.SLOT)
     for name in ("link", "ingress", "flow", "children", "first_child"):
         slots[name] = getattr(steps, name)
+    only = steps.child[np.minimum(steps.first_child, len(steps.child) - 1)]
+    slots["next"] = np.where(steps.children == 0, -1, np.where(steps.children == 1, only, -2))
     slots["bytes"] = packet.wire_bytes
     slots["packet_ns"] = links["packet_ns"][steps.link]
     return slots
@@ -230,7 +232,7 @@ def _slots(steps: RouteSteps, links: NDArray[Any], packet: PacketFormat) -> NDAr
 
 def _ack_slots(
     flows: FlowSet, slots: NDArray[Any], out: NDArray[Any], links: NDArray[Any], packet: PacketFormat
-) -> tuple[NDArray[Any], IntArray]:
+) -> NDArray[Any]:
     """Route steps of acknowledgements that queue with the data."""
     route = flows.ack_paths
     lengths = np.fromiter(map(len, route), dtype=np.int64, count=len(route))
@@ -241,14 +243,13 @@ def _ack_slots(
     extra["ingress"][1:] = flat[:-1]
     extra["ingress"][ends - lengths + 1] = -1
     extra["flow"] = np.repeat(np.arange(len(route)), lengths)
-    extra["children"] = 1
-    extra["children"][ends] = 0
+    extra["next"] = len(slots) + np.arange(1, len(flat) + 1)
+    extra["next"][ends] = -1
     extra["bytes"] = packet.ack_bytes
     extra["packet_ns"] = links["ack_ns"][flat]
     extra["ack"] = 1
-    extra["first_child"] = len(slots) + np.arange(len(flat))
     out["ack_root"] = len(slots) + ends - lengths + 1
-    return np.concatenate([slots, extra]), extra["first_child"].astype(np.int64) + 1
+    return np.concatenate([slots, extra])
 
 
 def program(
@@ -276,7 +277,6 @@ def program(
     dependents = _waits(flows, out)
     nics, nic_flows, due = _senders(steps, out, links)
     slots = _slots(steps, links, packet)
-    children = steps.child
     ack_links = np.zeros(1, dtype=np.int64)
     out["reverse_ns"] = _reverse_ns(network, flows.ack_paths or steps.leaf_route, links)
     if flows.ack_paths:
@@ -285,10 +285,7 @@ def program(
         out["ack_count"] = lengths
         out["ack_first"] = np.cumsum(lengths) - lengths
         if packet.acks_in_data_queue:
-            slots, more = _ack_slots(flows, slots, out, links, packet)
-            if len(children) < len(steps.link):
-                children = np.concatenate([children, np.zeros(len(steps.link) - len(children), dtype=np.int64)])
-            children = np.concatenate([children[: len(steps.link)], more])
+            slots = _ack_slots(flows, slots, out, links, packet)
     run = _run_record(network, law, gate, packet, links, out, steps, seed, stop_s, recording)
     run["windows_limit"] = windows_limit
     run["check"] = check
@@ -304,7 +301,7 @@ def program(
     horizon_ns = min(
         stop_s * NS if stop_s is not None else np.inf, windows_limit * float(head["window_ns"])
     )
-    head["samples_limit"] = min(MAX_SAMPLES, int(horizon_ns / head["sample_ns"]) + 1) if len(watch) else 0
+    head["samples_limit"] = min(FIRST_SAMPLES, int(horizon_ns / head["sample_ns"]) + 8) if len(watch) else 0
     groups = int(out["group"].max()) + 1
     head["series_limit"] = 0
     if recording.series_s > 0:
@@ -314,7 +311,7 @@ def program(
         links=links,
         switches=switches,
         slots=slots,
-        children=children,
+        children=steps.child,
         flows=out,
         nics=nics,
         nic_flows=nic_flows,
@@ -366,6 +363,7 @@ def _run_record(
     head = run[0]
     head["random"] = _mixed_seed(seed)
     head["window_ns"], head["bucket_ns"], head["buckets_per_window"] = window, bucket, buckets
+    head["windows_per_ns"], head["buckets_per_ns"] = 1.0 / window, 1.0 / bucket
     head["bucket_mask"] = _power_of_two((4 * hop_ns + 3 * window) / bucket + 4) - 1
     head["window_mask"] = _power_of_two(loop_ns / window + 8) - 1
     head["bucket_first"] = network.links
@@ -376,7 +374,8 @@ def _run_record(
     head["ack_bytes"], head["whole_ns"] = packet.ack_bytes, packet.whole_ns
     head["acks_in_data_queue"] = packet.acks_in_data_queue
     head["law"] = state.LAW_DCQCN if law.kind == "dcqcn" else state.LAW_NONE
-    head["alpha_timer_ns"], head["cut_ns"] = law.alpha_timer_s * NS, law.cut_interval_s * NS
+    head["alpha_ticks_per_ns"], head["cut_ns"] = 1.0 / (law.alpha_timer_s * NS), law.cut_interval_s * NS
+    head["cuts_per_ns"] = 1.0 / (law.cut_interval_s * NS)
     head["increase_ns"], head["fast_stages"] = law.increase_timer_s * NS, law.fast_recovery_stages
     head["g"], head["additive"] = law.g, law.additive_bytes_per_s / NS
     head["hyper"], head["min_rate"] = law.hyper_bytes_per_s / NS, law.min_rate_bytes_per_s / NS
@@ -393,3 +392,13 @@ def _run_record(
     head["next_series_ns"] = recording.series_s * NS
     head["unbalanced_window"] = -1
     return run
+
+
+def with_more_samples(ready: Program) -> Program:
+    """The same program, stopped between two windows, with four times the room for samples."""
+    head = ready.run[0]
+    wider = np.zeros((ready.samples.shape[0], 4 * ready.samples.shape[1]), dtype=np.float32)
+    wider[:, : ready.samples.shape[1]] = ready.samples
+    head["samples_limit"] = wider.shape[1]
+    head["status"] = state.RUNNING
+    return replace(ready, samples=wider)

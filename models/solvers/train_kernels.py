@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from models.solvers.queues_state import (
-    CLOCK_STOPPED,
+    CHOICE,
     FINISHED,
     GATE_DROP,
     GATE_PFC,
@@ -20,16 +20,18 @@ from models.solvers.queues_state import (
     LAW_DCQCN,
     MARKED,
     RUNNING,
+    SAMPLES_FULL,
     STEP_BOUND,
     TICKS_PER_NS,
     TIME_MASK,
+    UNBALANCED,
 )
 from models.solvers.train_pool_kernels import pop, push
 from models.solvers.train_sender_kernels import advance_sender, hear_echo
 from models.solvers.train_switch_kernels import admit, chosen_child, dropped, serve
 
 INF = np.inf
-BLOCK = 16
+BLOCK = 8
 
 
 @njit(cache=True, error_model="numpy", _nrt=False)
@@ -62,6 +64,10 @@ def advance_windows(
     while run.status == RUNNING:
         begin = run.window * run.window_ns
         end = (run.window + 1) * run.window_ns
+        run.next_bucket = (run.window + 1) * run.buckets_per_window
+        if sampling and end > run.next_sample_ns + (run.samples_limit - run.samples) * run.sample_ns:
+            run.status = SAMPLES_FULL
+            return
 
         # 1. pause and resume messages
         index = run.gate_first + (run.window & run.window_mask)
@@ -132,7 +138,7 @@ def advance_windows(
         for k in range(run.buckets_per_window):
             moment = (bucket + k) * run.bucket_ns
             if sampling and moment + run.bucket_ns > run.next_sample_ns:
-                while run.next_sample_ns < moment + run.bucket_ns and run.samples < run.samples_limit:
+                while run.next_sample_ns < moment + run.bucket_ns:
                     for w in range(len(watch)):
                         serve(
                             watch[w], run.next_sample_ns, run, links, switches, slots, flows, nics, nic_flows,
@@ -147,7 +153,9 @@ def advance_windows(
             for _ in range(waiting):
                 entry = pop(lists, index, run, pool, following)
                 time = moment + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
-                number = chosen_child(slots[entry >> 32], run, slots, links, children)
+                number = entry >> 32
+                if entry & CHOICE:
+                    number = np.int64(chosen_child(slots[number], run, slots, links, children))
                 slot = slots[number]
                 port = slot.link
                 link = links[port]
@@ -263,9 +271,9 @@ def verify(run: Any, lists: Any, links: Any) -> None:
     for k in range(len(links)):
         queued += lists[k].count
         if links[k].queue_bytes < 0 or links[k].ingress_bytes < 0:
-            run.status = CLOCK_STOPPED
+            run.status = UNBALANCED
     for k in range(run.bucket_first, run.echo_first):
         flying += lists[k].count
     if run.emitted != run.arrived + queued + flying or flying != run.in_flight:
-        run.status = CLOCK_STOPPED
+        run.status = UNBALANCED
         run.unbalanced_window = run.window

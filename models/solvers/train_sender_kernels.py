@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.solvers.queues_state import LAST, TICKS_PER_NS
+from models.solvers.queues_state import CHOICE, LAST, TICKS_PER_NS
 from models.solvers.train_pool_kernels import push
 
 INF = np.inf
@@ -20,20 +20,27 @@ INF = np.inf
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def fly(entry: int, arrival_ns: float, run: Any, lists: Any, pool: Any, following: Any) -> None:
     """Put a packet in flight: it reaches the far end at `arrival_ns`, never before the next window."""
-    bucket = int(arrival_ns / run.bucket_ns)
-    first = (run.window + 1) * run.buckets_per_window
+    bucket = int(arrival_ns * run.buckets_per_ns)
     inside = int((arrival_ns - bucket * run.bucket_ns) * TICKS_PER_NS)
-    if bucket < first:
-        bucket = first
+    if bucket < run.next_bucket:
+        bucket = run.next_bucket
         inside = 0
     push(lists, run.bucket_first + (bucket & run.bucket_mask), entry | max(inside, 0), run, pool, following)
     run.in_flight += 1
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
+def step_entry(number: int, slot: Any) -> int:
+    """Packet entry for the step after `number`: that step, or `number` itself where there is a choice."""
+    if slot.next >= 0:
+        return np.int64(slot.next) << 32  # type: ignore[return-value]
+    return (number << 32) | CHOICE
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
 def post(first: int, entry: int, time_ns: float, run: Any, lists: Any, pool: Any, following: Any) -> None:
     """Post a message (echo or pause) for the window that holds `time_ns`, at the earliest the next one."""
-    window = int(time_ns / run.window_ns)
+    window = int(time_ns * run.windows_per_ns)
     inside = int((time_ns - window * run.window_ns) * TICKS_PER_NS)
     if window <= run.window:
         window = run.window + 1
@@ -65,7 +72,7 @@ def power(base: float, exponent: int) -> float:
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def update_alpha(flow: Any, now_ns: float, run: Any) -> None:
     """Apply the alpha ticks up to `now_ns`: the first with the echo flag, the others decay only."""
-    ticks = int((now_ns - flow.first_echo_ns + 0.5) / run.alpha_timer_ns)
+    ticks = int((now_ns - flow.first_echo_ns + 0.5) * run.alpha_ticks_per_ns)
     elapsed = ticks - flow.ticks
     if elapsed > 0:
         keep = 1.0 - run.g
@@ -152,7 +159,7 @@ def send(
 ) -> None:
     """Start one packet of the flow on its NIC link at `start_ns`."""
     slot = slots[flow.root]
-    entry = np.int64(flow.root) << 32
+    entry = step_entry(np.int64(flow.root), slot)
     packet_ns = slot.packet_ns
     size = run.packet_bytes
     flow.left -= 1
@@ -308,6 +315,6 @@ def hear_echo(flow: Any, now_ns: float, run: Any) -> None:
     update_alpha(flow, now_ns, run)
     flow.echo_for_alpha = 1
     if flow.cut_ns == INF:
-        tick = int((now_ns - flow.first_echo_ns) / run.cut_ns) + 1
+        tick = int((now_ns - flow.first_echo_ns) * run.cuts_per_ns) + 1
         flow.cut_ns = flow.first_echo_ns + tick * run.cut_ns
         flow.echo_for_cut = 1

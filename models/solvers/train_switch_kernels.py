@@ -12,7 +12,7 @@ from numba import njit
 
 from models.solvers.queues_state import GATE_DROP, GATE_PFC, LAST, MARKED
 from models.solvers.train_pool_kernels import pop, push, uniform
-from models.solvers.train_sender_kernels import fly, post
+from models.solvers.train_sender_kernels import fly, post, step_entry
 
 INF = np.inf
 
@@ -94,6 +94,7 @@ def acknowledge(
     arrival_ns: float,
     run: Any,
     links: Any,
+    slots: Any,
     flows: Any,
     ack_links: Any,
     lists: Any,
@@ -112,7 +113,7 @@ def acknowledge(
         link = links[ack_links[flow.ack_first]]
         start = max(arrival_ns, link.free_ns)
         link.free_ns = max(link.free_ns, dequeue_ns) + link.ack_ns
-        entry = np.int64(flow.ack_root) << 32
+        entry = step_entry(np.int64(flow.ack_root), slots[flow.ack_root])
         if echo:
             entry |= MARKED
         run.emitted += 1
@@ -177,8 +178,8 @@ def serve(
             release(slot.ingress, size, now, run, links, switches, lists, pool, following)
         elif run.gate == GATE_DROP:
             switches[link.from_switch].used_bytes -= size
-        if slot.children > 0:
-            fly((number << 32) | marked | (entry & LAST), arrival, run, lists, pool, following)
+        if slot.next != -1:
+            fly(step_entry(number, slot) | marked | (entry & LAST), arrival, run, lists, pool, following)
         elif slot.ack == 1:
             run.arrived += 1
             entry = (np.int64(slot.flow) << 32) | marked
@@ -193,15 +194,13 @@ def serve(
                 finish(slot.flow, arrival + flow.reverse_ns, run, flows, nics, nic_flows, dependents, due)
             if marked or run.echo_all or flow.ack_count > 0:
                 acknowledge(
-                    slot.flow, marked, now, arrival, run, links, flows, ack_links, lists, pool, following
+                    slot.flow, marked, now, arrival, run, links, slots, flows, ack_links, lists, pool, following
                 )
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> int:
-    """The next route step: the only one, a random one, or the least queued (random among equals)."""
-    if slot.children == 1:
-        return children[slot.first_child]  # type: ignore[no-any-return]
+    """One of several next route steps: a random one, or the least queued (random among equals)."""
     offset = int(uniform(run) * slot.children)
     choice = children[slot.first_child + offset]
     if run.adaptive:
