@@ -44,7 +44,9 @@ def time_band(
         }
         return unit_time(item.plan, times).total_s
 
-    ends = {item.method: (item.unit.total_s, end(item, "low_s"), end(item, "high_s")) for item in items}
+    ends: dict[str, tuple[float, float, float]] = {
+        item.method: (item.unit.total_s, end(item, "low_s"), end(item, "high_s")) for item in items
+    }
     return TimeBand(workload, weight, ends)
 
 
