@@ -44,9 +44,12 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     granted, reduction_notes = reduction(phase, network, path)
     found = collective_time(phase, network, path, balance, granted)
     metrics = tuple(
-        Metric(f"load_balance_{pattern}_{name}", getattr(share, name), "fraction", source=share.source)
+        Metric(f"load_balance_{pattern}_{name}", value, "fraction", low, high, share.source)
         for pattern, share in asked.items()
-        for name in ("slowest", "mean")
+        for name, value, low, high in (
+            ("slowest", share.slowest, share.low or None, share.high or None),
+            ("mean", share.mean, None, None),
+        )
     )
     notes = tuple(f"{pattern}: {share.source}" for pattern, share in asked.items())
     return replace(found, metrics=found.metrics + metrics, notes=found.notes + reduction_notes + notes)

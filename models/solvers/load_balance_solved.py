@@ -23,6 +23,7 @@ from models.workload.phase import RankGroups
 
 NOMINAL_RATE_BYTES_PER_S = 50e9  # shares depend on it only through NVLink, which is far from binding
 SEEDS = 5
+SAMPLES = 3  # independent samples of the shifts of a large all-to-all, to state its sampling error
 SUBFLOWS_PER_CALL = 1_000_000  # fewer seeds, or fewer sampled pairs, beyond
 MAX_MIN_SUBFLOWS = 1_500_000
 FULL_PAIRS_RANKS = 1024
@@ -40,7 +41,7 @@ def solved(
     planes = network.size.copies if network.topology.kind == "multi_plane" else 1
     parts = max(1, routing.queue_pairs) * planes
     whole = groups.size <= FULL_PAIRS_RANKS
-    pairs_max = 1_200_000 if whole and groups.groups == 1 else SUBFLOWS_PER_CALL // parts
+    pairs_max = 1_200_000 if whole and groups.groups == 1 else SUBFLOWS_PER_CALL // parts // SAMPLES
     found = pattern_flows(pattern, groups, network, seed, detail, pairs_max)
     if not len(found.flows):
         return IDEAL
@@ -48,6 +49,8 @@ def solved(
     repeats = 1
     if routing.hashed or random_pattern:
         repeats = int(np.clip(SUBFLOWS_PER_CALL // (len(found.flows) * parts), 1, SEEDS))
+    if found.sampled:
+        repeats = max(repeats, SAMPLES)
     shares = []
     for turn in range(repeats):
         if turn and random_pattern:
@@ -58,7 +61,8 @@ def solved(
     low, high = (min(s for s, _ in shares), max(s for s, _ in shares)) if repeats > 1 else (0.0, 0.0)
     words = f"flows on the graph, {routing.kind}, {len(found.flows)} flows, {repeats} seed(s) from {seed}"
     if found.sampled:
-        words += f", {found.shifts} of {found.shifts_all} shifts sampled"
+        error = float(np.std([s for s, _ in shares], ddof=1)) / np.sqrt(repeats)
+        words += f", {found.shifts} of {found.shifts_all} shifts sampled a time, sampling error {100 * error:.2g} % of the rate"
     return LoadBalance(float(slowest), float(mean), words, float(low), float(high))
 
 
@@ -83,7 +87,7 @@ def _shares(found: PatternFlows, table: Routes, built: Graph) -> tuple[float, fl
     level = host_level_bytes_per_s(found, built)
     used = demand > 0
     slowest = min(1.0, float(1.0 / (demand[used] / table.capacity[used]).max()) / level)
-    if weight.size > MAX_MIN_SUBFLOWS:
+    if weight.size > MAX_MIN_SUBFLOWS or found.sampled:
         # with so many flows a link, what others leave over hardly matters: each gets its tightest link's share
         tightest = np.divide(table.capacity, demand, out=np.full(demand.size, np.inf), where=used)
         share = np.minimum(1.0, np.minimum.reduceat(tightest[table.links], table.offsets[:-1]) / level)
