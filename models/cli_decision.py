@@ -68,7 +68,7 @@ def sweep_command(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario)
     if arguments.points and arguments.axis:
-        raise InputError([Fault("--points", "", arguments.points, "cannot go with --axis")])
+        raise InputError([Fault(f"--points {arguments.points}", "", "", "cannot go with --axis")])
     listed = arguments.points
     points = listed_points(listed) if listed else grid(axes(arguments.axis, scenario.sweep.axes))
     try:
@@ -88,7 +88,7 @@ def sweep_command(arguments: argparse.Namespace) -> int:
         raise
     except OSError as error:
         raise InputError(
-            [Fault("--out", "", arguments.out, f"cannot be written: {error.strerror}")]
+            [Fault(f"--out {arguments.out}", "", "", f"cannot be written: {error.strerror}")]
         ) from error
     again = f", {done.reused} of them from before" if done.reused else ""
     print(f"{done.points} points{again}", file=sys.stderr)
@@ -129,7 +129,7 @@ def sensitivity_command(arguments: argparse.Namespace) -> int:
     scenario = load(arguments.scenario)
     if arguments.seed is not None:
         if not 0 <= arguments.seed < 2**31:
-            raise InputError([Fault("--seed", "", str(arguments.seed), "allowed 0 .. 2147483647")])
+            raise InputError([Fault(f"--seed {arguments.seed}", "", "", "allowed 0 .. 2147483647")])
         scenario = scenario.model_copy(update={"seed": arguments.seed})
     result = sensitivity(
         scenario, arguments.draws, _methods(arguments.method), prices=arguments.prices, progress=_progress()

@@ -25,6 +25,7 @@ Report = Callable[[int, int, float | None], None]  # done, all, seconds left or 
 Block = list[int]
 BATCH_S = 0.5  # one process: write at least this often
 BLOCK_POINTS_MAX = 2000
+HANDFULS_A_WORKER = 1000
 
 
 @dataclass(frozen=True)
@@ -193,8 +194,8 @@ def _here(worker: _Worker, points: Sequence[Point], left: list[Block]) -> Iterat
 
 
 def _handfuls(left: list[Block], points: Sequence[Point], workers: int) -> list[tuple[Block, list[Point]]]:
-    """Blocks in handfuls, with their points: few enough to share parts, many enough to keep all workers busy."""
-    size = max(1, len(left) // (workers * 8))
+    """Blocks in handfuls, with their points: one block each, so that little is lost, unless there are very many."""
+    size = max(1, len(left) // (workers * HANDFULS_A_WORKER))
     starts = range(0, len(left), size)
     joined = [list(chain.from_iterable(left[start : start + size])) for start in starts]
     return [(numbers, [points[i] for i in numbers]) for numbers in joined]

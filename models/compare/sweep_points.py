@@ -75,6 +75,11 @@ def checked_keys(scenario: Scenario, points: Sequence[Point]) -> None:
             if len(seen) < 64 and value not in seen:
                 seen.append(value)
     faults: list[Fault] = []
+    for key in list(values):
+        missing = _missing_owner(concern(key, scenario), scenario)
+        if missing:
+            faults.append(Fault("--axis", key, "", missing))
+            del values[key]
     for key, tried in values.items():
         refused = [_refusal(scenario, key, value) for value in tried]
         if all(refused):
@@ -83,6 +88,15 @@ def checked_keys(scenario: Scenario, points: Sequence[Point]) -> None:
             faults += list(refused[0] or ())
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
+
+
+def _missing_owner(of: Concern, scenario: Scenario) -> str:
+    """What is wrong with a key that goes through a candidate or workload the scenario does not have."""
+    if of.section == "candidates" and not of.candidate:
+        return f"no such candidate; allowed: {', '.join(scenario.candidates)}"
+    if of.section == "workloads" and not of.workload:
+        return f"no such workload; allowed: {', '.join(scenario.workloads)}"
+    return ""
 
 
 def _refusal(scenario: Scenario, key: str, value: Value) -> tuple[Fault, ...]:

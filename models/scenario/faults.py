@@ -19,7 +19,8 @@ class Fault:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         key = f" {self.key}" if self.key else ""
         given = f" = {self.given}" if self.given else ""
-        return f"{place}:{key}{given}: {self.problem}"
+        where = f"{place}:{key}{given}" if key or given else place
+        return f"{where}: {self.problem}"
 
 
 class InputError(Exception):
