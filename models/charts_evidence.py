@@ -43,9 +43,10 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
     grid = np.geomspace(low * 0.8, high * 1.25, 40)
     wedges = pd.DataFrame({"value": grid, **{f"e{e}": grid * (1 + e / 100) for e in (-25, -10, 10, 25)}})
     scale = alt.Scale(type="log", domain=[low * 0.8, high * 1.25], nice=False)
-    sign = "format(datum.value, '~g')"
-    x = alt.X("value:Q", scale=scale, axis=charts.axis("Measured, each in its unit", sign, tickCount=8))
-    y = alt.Y("e25:Q", scale=scale, axis=charts.axis("Predicted", sign, tickCount=8))
+    sign = "format(datum.value, ',~g')"
+    decades = [10.0**p for p in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)]
+    x = alt.X("value:Q", scale=scale, axis=charts.axis("Measured, each in its unit", sign, values=decades))
+    y = alt.Y("e25:Q", scale=scale, axis=charts.axis("Predicted", sign, values=decades))
     wide = alt.Chart(wedges).mark_area(color=charts.INK, opacity=0.12).encode(x=x, y=y, y2="e-25:Q")
     near = (
         alt.Chart(wedges)
@@ -62,7 +63,7 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
             color=alt.Color(
                 "kind:N",
                 scale=alt.Scale(domain=kinds, range=[KIND_COLOURS[i % len(KIND_COLOURS)] for i in range(len(kinds))]),
-                legend=alt.Legend(orient="right", title="kind"),
+                legend=alt.Legend(orient="bottom", title=None),
             ),
             tooltip=["id:N", "what:N", alt.Tooltip("value:Q", format=".4g"), alt.Tooltip("prediction:Q", format=".4g"),
                      alt.Tooltip("error_pct:Q", format=".3g"), "source:N"],
@@ -74,5 +75,46 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
         f"{inside:.0f} % of {len(used)} figures within 10 % of what was measured",
         f"Predicted against measured for {len(used)} reference figures, log-log, with 10 and 25 per cent wedges.",
         "Dark wedge 10 %, light wedge 25 %; hover a dot for set-up and source",
+        height=460,
+    )
+
+
+def errors_by_kind(table: pd.DataFrame) -> Any:
+    """Signed error of every usable row, one strip a kind."""
+    used = table[table.usable & table.error_pct.notna() & (table.bound == "")]
+    kinds = list(used.groupby("kind").size().sort_values(ascending=False).index)
+    y = alt.Y("kind:N", sort=kinds, axis=alt.Axis(title=None, ticks=False, domain=False, labelFontSize=12))
+    reach = max(30.0, float(used.error_pct.abs().quantile(0.995)) * 1.1)
+    x = alt.X(
+        "error_pct:Q",
+        scale=alt.Scale(domain=[-reach, reach], clamp=True),
+        axis=charts.axis("Error, %: predicted less measured"),
+    )
+    band = pd.DataFrame({"low": [-25.0, -10.0], "high": [25.0, 10.0]})
+    wedge = alt.Chart(band).mark_rect(color=charts.INK, opacity=0.13).encode(x=alt.X("low:Q"), x2="high:Q")
+    ticks = (
+        alt.Chart(used)
+        .mark_tick(thickness=2, height=18, opacity=0.55)
+        .encode(
+            y=y,
+            x=x,
+            color=alt.Color(
+                "kind:N",
+                legend=None,
+                scale=alt.Scale(
+                    domain=kinds, range=[KIND_COLOURS[i % len(KIND_COLOURS)] for i in range(len(kinds))]
+                ),
+            ),
+            tooltip=["id:N", alt.Tooltip("error_pct:Q", format=".3g"), "operation:N", "fabric:N", "source:N"],
+        )
+    )
+    worst = used.loc[used.error_pct.abs().sort_values().index[-1:]]
+    name = str(worst.id.iloc[0]) if len(worst) else ""
+    size = float(worst.error_pct.iloc[0]) if len(worst) else 0.0
+    return charts.finished(
+        wedge + ticks,
+        f"Largest miss: {name}, {size:+.0f} %",
+        f"Signed error of {len(used)} figures by kind, with 10 and 25 per cent bands.",
+        "One tick a figure; bands 10 % and 25 %",
         height=460,
     )

@@ -12,7 +12,7 @@ from models import charts
 
 # grey to blue up to full, orange to red beyond: a link offered more than it carries is where flows collide
 LOAD_SCALE = alt.Scale(
-    domain=[0, 0.5, 1.0, 1.5, 2.5], range=["#E8ECEF", "#9DB9D1", "#2F6690", "#E69F00", "#A1220B"], clamp=True
+    domain=[0, 1.0, 1.001, 2.5], range=["#E3E8EC", "#2F6690", "#E69F00", "#A1220B"], clamp=True
 )
 
 
@@ -77,14 +77,11 @@ def flow_rates(flows: pd.DataFrame, colours: Mapping[str, str]) -> Any:
                 tooltip=["candidate:N", alt.Tooltip("rate:Q", format=".3g"), alt.Tooltip("share:Q", format=".3g")])
     )  # fmt: skip
     names = list(dict.fromkeys(shown.candidate))
-    middle = {n: float(shown[shown.candidate == n].rate.median()) for n in names}
-    places = {n: 92 - 9 * i for i, n in enumerate(sorted(names, key=lambda n: middle[n]))}
-    marks = pd.DataFrame(
-        [
-            {"candidate": n, "text": f"{n}: median {middle[n]:.0f} %", "share": places[n], "rate": 2}
-            for n in names
-        ]
-    )
+    mean = {n: float(shown[shown.candidate == n].rate.mean()) for n in names}
+    least = {n: float(shown[shown.candidate == n].rate.min()) for n in names}
+    words = {n: f"{n}: mean {mean[n]:.0f} %, slowest {least[n]:.0f} %" for n in names}
+    places = {n: 92 - 9 * i for i, n in enumerate(sorted(names, key=lambda n: mean[n]))}
+    marks = pd.DataFrame([{"candidate": n, "text": words[n], "share": places[n], "rate": 2} for n in names])
     labels = (
         alt.Chart(marks)
         .mark_text(align="left", fontSize=12, fontWeight=600)
@@ -94,7 +91,7 @@ def flow_rates(flows: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     return charts.finished(
         lines + labels,
         f"The slowest flow on {slow.candidate} gets {slow.rate:.0f} % of line rate",
-        "Distribution of flow rates: " + "; ".join(f"{n} median {middle[n]:.0f} %" for n in names),
-        "Max-min fair rates on the solved routes; a step at the right edge means every flow at line rate",
+        "Distribution of flow rates. " + "; ".join(words.values()),
+        "Max-min fair rates on the solved routes",
         height=330,
     )

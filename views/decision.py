@@ -36,9 +36,15 @@ def page(case: Case, question: str) -> None:
     if table.network.nunique() == 1:
         st.caption(f"Network of all candidates: {table.network.iloc[0]}.")
     flips(case)
-    facts = standing.risk_facts(answer)
     with st.expander("Risk facts: stated beside the score, never blended into it"):
-        show.table("risk_facts", facts, {"fact": st.column_config.TextColumn(width="large")})
+        facts = show.result_of(
+            answers.key_of(case.scenario, "risks"),
+            "Risk facts",
+            lambda job: standing.risk_facts(answer),
+            name="risks",
+        )
+        if facts is not None:
+            show.table("risk_facts", facts, {"fact": st.column_config.TextColumn(width="large")})
     warnings(answer)
     with st.expander("All figures by both methods"):
         show.table("comparison", answer.comparison)

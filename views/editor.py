@@ -102,3 +102,14 @@ def _copied(name: str, key: str, value: str) -> None:
         st.session_state["copy-fault"] = error
         return
     inputs.set_ask(Ask(name=scenario.name, text=dump(scenario), off=now.off))
+
+
+def add_technology(preset: str) -> None:
+    """Adds a copy of the first candidate of the preset's family that runs `preset`."""
+    from models.compare.candidate_copy import family_member
+    from views.ask import whole_scenario
+
+    scenario = whole_scenario(inputs.ask())
+    name = family_member(scenario, preset)
+    if name is not None and all(item.technology != preset for item in scenario.candidates.values()):
+        _copied(name, "technology", json.dumps(preset))

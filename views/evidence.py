@@ -53,4 +53,8 @@ def _chart(table: pd.DataFrame, kinds: list[str]) -> None:
     if part[part.usable & (part.bound == "")].empty:
         st.info("Choose at least one kind with compared rows.")
         return
-    show.chart("evidence", charts_evidence.predicted_against_measured(part))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        show.chart("evidence", charts_evidence.predicted_against_measured(part))
+    with right:
+        show.chart("errors_by_kind", charts_evidence.errors_by_kind(part))

@@ -88,9 +88,16 @@ def _mend(fault: InputError | None) -> None:
             st.button(
                 "Drop this file, show the shipped answer", on_click=inputs.first_scenario, key="drop-file"
             )
-        if not ask.text:
+        if not ask.text and _readable(ask) is None:
+            st.button(
+                "Show the shipped answer",
+                on_click=inputs.first_scenario,
+                type="primary",
+                key="first-scenario",
+            )
+        elif not ask.text:
             st.button("Open the editor", on_click=editor.opened, key="open-editor")
-    if ask.text or st.session_state.get("editing"):
+    if ask.text or (st.session_state.get("editing") and _readable(ask) is not None):
         editor.editor(None)
 
 

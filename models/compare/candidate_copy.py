@@ -90,6 +90,15 @@ def with_copy(scenario: Scenario, name: str, key: str, value: Any) -> Scenario:
     return from_mapping(mapping, scenario.name)
 
 
+def family_member(scenario: Scenario, preset: str) -> str | None:
+    """The first candidate of the same fabric family as `preset`; None without one."""
+    family = technology(preset).fabric
+    names = (
+        name for name, item in scenario.candidates.items() if technology(item.technology).fabric == family
+    )
+    return next(names, None)
+
+
 def _is_sourced(scenario: Scenario, name: str, key: str) -> bool:
     at: Any = technology(scenario.candidates[name].technology)
     for step in key.split("."):

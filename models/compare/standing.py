@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from models.catalog.technology import Sourced
 from models.compare.case import Score
 from models.compare.comparison import Comparison
 from models.compare.pareto import pareto_set
+from models.compare.risk import RiskRow, risks
 from models.compare.verdict import gap
-from models.scenario.load import candidate_technology
+from models.export import frame_of
 
 CLOUD_POINTS = 260
 
@@ -114,36 +114,5 @@ def mids(answer: Comparison) -> pd.DataFrame:
 
 def risk_facts(answer: Comparison) -> pd.DataFrame:
     """Facts beside the score, each with its source; never blended into it."""
-    rows = []
-    for name, candidate in answer.scenario.candidates.items():
-        technology = candidate_technology(candidate)
-        operations = technology.operations
-
-        def fact(topic: str, text: str, source: str, name: str = name) -> None:
-            rows.append({"candidate": name, "topic": topic, "fact": text, "source": source})
-
-        vendors = operations.switch_vendors
-        count = f"{len(vendors)} switch vendor{'s' if len(vendors) > 1 else ''}"
-        fact("vendors", f"{count}: {', '.join(vendors)}", f"preset {technology.id}")
-        bill = answer.costs[name].bill
-        if "lead_time_weeks_high" in bill:
-            known = bill.dropna(subset=["lead_time_weeks_high"])
-            if len(known):
-                slowest = known.sort_values("lead_time_weeks_high").iloc[-1]
-                weeks = f"{slowest.lead_time_weeks_low:g}-{slowest.lead_time_weeks_high:g} weeks"
-                fact("lead time", f"up to {weeks} ({slowest.part})", str(slowest.price_source))
-        lossless = {
-            "pfc": "pause frames: a stuck receiver can pause senders it has nothing to do with; needs a watchdog",
-            "credits": "credits: lossless per link, a slow receiver can back up into the network",
-            "none": "drops packets: no pause storm, time lost in retransmission",
-        }[technology.flow_control.kind]
-        fact("congestion spreading", lossless, f"flow control of preset {technology.id}")
-        limit: Sourced | None = operations.subnet_endpoints_max
-        if limit is not None:
-            fact("subnet limit", f"{limit.value:,.0f} endpoints in one subnet", limit.source)
-        staff = operations.network_staff
-        low, high = staff.band
-        fact("staff", f"{staff.value:g} people ({low:g}-{high:g}) run it at 1,024 GPUs", staff.source)
-        for note in operations.notes:
-            fact("note", note, f"preset {technology.id}")
-    return pd.DataFrame(rows, columns=["candidate", "topic", "fact", "source"])
+    setups = {item.setup.name: item.setup for item in answer.performance}
+    return frame_of(risks(answer.scenario, list(setups.values()), answer.costs), RiskRow)

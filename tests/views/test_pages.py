@@ -1,0 +1,108 @@
+"""Every page runs, says its answer in a sentence and offers its tables as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from app import PAGES
+
+MODULES = [entry[0] for group in PAGES.values() for entry in group]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_page_has_a_computed_sentence_and_no_error(run_page: Callable[..., Any], module: str) -> None:
+    page = run_page(module)
+    assert not page.exception
+    assert not page.error, [entry.value for entry in page.error]
+    sentence = page.header[0].value
+    assert len(sentence) > 20 and any(c.isdigit() for c in sentence), sentence
+
+
+def test_decision_switches_a_candidate_off_and_keeps_the_others_colours(run_page: Callable[..., Any]) -> None:
+    whole = run_page("decision")
+    assert "Ethernet TCP 400G" in str(whole.dataframe[0].value)
+    less = run_page("decision", off=["Ethernet TCP 400G"])
+    assert "Ethernet TCP 400G" not in str(less.dataframe[0].value)
+    assert not less.exception
+
+
+def test_an_input_changes_the_scenario_and_the_address(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost")
+    page.number_input(key="gpus").set_value(512).run()
+    assert "cluster.gpus:512" in page.query_params["set"]
+    page.number_input(key="gpus").set_value(1024).run()
+    assert "set" not in page.query_params  # back at the scenario's own value: no change left
+    assert not page.exception
+
+
+def test_the_same_address_shows_the_same_page(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost")
+    page.number_input(key="gpus").set_value(2048).run()
+    page.selectbox(key="years").set_value(3).run()
+    again = run_page("cost", **dict(page.query_params))
+    assert again.header[0].value == page.header[0].value
+    assert [t.value.to_csv() for t in again.dataframe] == [t.value.to_csv() for t in page.dataframe]
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"set": ["cluster.gpus:1000000000"]}, "allowed 1 .. "),
+        ({"set": ["cluster.gpus:1001"]}, "multiple of gpus_per_node"),
+        ({"set": ["cluster.gpu:H1000"]}, "unknown GPU"),
+        ({"set": ["no.such.key:1"]}, "unknown key"),
+        ({"scenario": ["../../etc/passwd"]}, "no such scenario"),
+        ({"yaml": ["not-base64-!"]}, "damaged"),
+        ({"nic": ["123"]}, "allowed: 200, 400, 800"),
+        ({"set": ["just text"]}, "key:value"),
+    ],
+)
+def test_a_bad_link_says_what_is_wrong_and_offers_a_way_out(
+    run_page: Callable[..., Any], query: dict[str, list[str]], words: str
+) -> None:
+    page = run_page("cost", **query)
+    assert not page.exception
+    text = " ".join(str(entry.value) for entry in [*page.markdown, *page.error]).replace("\\", "").lower()
+    assert "to mend" in text and words.lower() in text, text
+
+
+def test_taking_a_bad_change_back_brings_the_answer_back(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost", set=["cluster.gpus:1001"])
+    page.button(key="take-back").click().run()
+    assert not page.error and page.header
+
+
+def test_a_price_edit_moves_cost_but_no_time(run_page: Callable[..., Any]) -> None:
+    before = run_page("decision").dataframe[0].value.set_index("Candidate")
+    after = run_page("decision", set=["prices.sw_qm9700:500000"]).dataframe[0].value.set_index("Candidate")
+    times = [name for name in before if name.startswith("Time")]
+    assert before[times].sort_index().equals(after[times].sort_index())
+    assert before.loc["InfiniBand NDR", "Capital"] != after.loc["InfiniBand NDR", "Capital"]
+    assert before.loc["RoCEv2 400G", "Capital"] == after.loc["RoCEv2 400G", "Capital"]
+
+
+def test_a_candidate_is_copied_with_one_thing_changed(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost")
+    page.selectbox(key="copy-of").set_value("RoCEv2 400G").run()
+    page.selectbox(key="copy-key").set_value("routing.kind").run()
+    page.selectbox(key="copy-value-routing.kind").set_value("spray").run()
+    page.button(key="copy-add").click().run()
+    assert not page.exception
+    assert "RoCEv2 400G spray" in page.button_group(key="candidates").options
+    assert "yaml" in page.query_params
+
+
+def test_the_editor_shows_faults_by_line_and_applies_what_is_right(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost")
+    page.toggle(key="editing-toggle").set_value(True).run()
+    text = page.text_area(key="editor-text").value
+    page.text_area(key="editor-text").set_value(text.replace("gpus: 1024", "gpus: -8")).run()
+    page.button(key="apply-yaml").click().run()
+    said = " ".join(str(entry.value) for entry in page.markdown).replace("\\", "")
+    assert "cluster.gpus" in said and "line 6" in said, said
+    page.text_area(key="editor-text").set_value(text.replace("gpus: 1024", "gpus: 256")).run()
+    page.button(key="apply-yaml").click().run()
+    assert not page.error and page.number_input(key="gpus").value == 256
