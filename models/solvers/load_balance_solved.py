@@ -62,7 +62,7 @@ def solved(
     words = f"flows on the graph, {routing.kind}, {len(found.flows)} flows, {repeats} seed(s) from {seed}"
     if found.sampled:
         error = float(np.std([s for s, _ in shares], ddof=1)) / np.sqrt(repeats)
-        words += f", {found.shifts} of {found.shifts_all} shifts sampled a time, sampling error {100 * error:.2g} % of the rate"
+        words += f", {found.shifts} of {found.shifts_all} shifts a time, sampling error {100 * error:.2g} % of the rate"
     return LoadBalance(float(slowest), float(mean), words, float(low), float(high))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.topology.route_tree_kernels import below, mixed
+from models.topology.route_choice_kernels import below, mixed
 
 WIDTH = 8  # leaf-up, global, down, up, global, down: six, and the two host links
 TRIES = 4  # random intermediate groups an adaptive choice looks at

@@ -5,7 +5,6 @@ the first link of every tier (graph.TIERS, then BUNDLES). Modes: 0 destination m
 3 planned, 4 destination modulo rotated by the source leaf, 5 bundles.
 """
 
-# ruff: noqa: SIM110 - compiled code has no generators
 from __future__ import annotations
 
 from typing import Any
@@ -13,20 +12,19 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-
-@njit(cache=True)
-def mixed(a: Any, b: Any) -> Any:
-    """Hash of two 64-bit words (splitmix64 finaliser), integers only so that every machine agrees."""
-    x = np.uint64(a) + np.uint64(0x9E3779B97F4A7C15) * (np.uint64(b) + np.uint64(1))
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-@njit(cache=True)
-def below(h: Any, n: Any) -> Any:
-    """Hash reduced to 0 .. n-1."""
-    return np.int64((h >> np.uint64(11)) % np.uint64(n))
+from models.topology.route_choice_kernels import (
+    any_path,
+    below,
+    chosen,
+    core_ok,
+    core_range,
+    down_ok,
+    lightest,
+    lightest_through,
+    mixed,
+    planned_far,
+    spine_ok,
+)
 
 
 @njit(cache=True)
@@ -49,125 +47,6 @@ def path_lengths(source: Any, target: Any, leaf: Any, shape: Any, prefix: Any, s
                 n += 1
         out[f + 1] = out[f] + n
     return out
-
-
-@njit(cache=True)
-def core_range(core: Any, pod_cables: Any, cores: Any) -> Any:
-    """Cables of a pod that end at `core`: first and one past the last."""
-    return -((-core * pod_cables) // cores), -((-(core + 1) * pod_cables) // cores)
-
-
-@njit(cache=True)
-def _down_ok(alive: Any, base: Any, spine: Any, parallel: Any) -> Any:
-    for j in range(spine * parallel, (spine + 1) * parallel):
-        if alive[base + j]:
-            return True
-    return False
-
-
-@njit(cache=True)
-def _core_ok(alive: Any, down_base: Any, leaf_base: Any, core: Any, shape: Any) -> Any:
-    parallel, spine_up, cores = shape[6], shape[7], shape[8]
-    lo, hi = core_range(core, shape[5] * spine_up, cores)
-    for q in range(lo, hi):
-        if alive[down_base + q] and _down_ok(alive, leaf_base, q // spine_up, parallel):
-            return True
-    return False
-
-
-@njit(cache=True)
-def _spine_ok(alive: Any, up_base: Any, down_base: Any, leaf_base: Any, spine: Any, shape: Any) -> Any:
-    """Whether a spine of the source pod reaches the destination leaf in another pod."""
-    spine_up, cores = shape[7], shape[8]
-    for i in range(spine_up):
-        q = spine * spine_up + i
-        if alive[up_base + q] and _core_ok(
-            alive, down_base, leaf_base, q * cores // (shape[5] * spine_up), shape
-        ):
-            return True
-    return False
-
-
-@njit(cache=True)
-def _chosen(valid: Any, n: Any, wanted: Any, h: Any, hashed: Any) -> Any:
-    """Index among the valid ones: the hash-th, or the first at or after `wanted`; -1 when none is valid."""
-    count = 0
-    for j in range(n):
-        count += valid[j]
-    if count == 0:
-        return -1
-    if hashed:
-        k = below(h, count)
-        for j in range(n):
-            if valid[j]:
-                if k == 0:
-                    return j
-                k -= 1
-    for step in range(n):
-        j = (wanted + step) % n
-        if valid[j]:
-            return j
-    return -1
-
-
-@njit(cache=True)
-def _lightest(valid: Any, n: Any, load: Any, base: Any, wanted: Any) -> Any:
-    """Valid index with the least load, ties from `wanted` on."""
-    best, at = np.inf, -1
-    for step in range(n):
-        j = (wanted + step) % n
-        if valid[j] and load[base + j] < best - 1e-12:
-            best, at = load[base + j], j
-    return at
-
-
-@njit(cache=True)
-def _lightest_through(
-    valid: Any, n: Any, load: Any, base: Any, far_base: Any, parallel: Any, wanted: Any
-) -> Any:
-    """Valid uplink whose own load and the lightest far cable of the same spine are least, for planning."""
-    best, at = np.inf, -1
-    for step in range(n):
-        j = (wanted + step) % n
-        if not valid[j]:
-            continue
-        far = np.inf
-        first = j // parallel * parallel
-        for k in range(first, first + parallel):
-            far = min(far, load[far_base + k])
-        cost = max(load[base + j], far)
-        if cost < best - 1e-12:
-            best, at = cost, j
-    return at
-
-
-@njit(cache=True)
-def _planned_far(
-    valid: Any, load: Any, alive: Any, up_a: Any, core_a: Any, core_b: Any, down_b: Any, up: Any, spine_up: Any,
-    parallel: Any, index: Any,
-) -> Any:  # fmt: skip
-    """Leaf uplink and spine cable whose path over the same cables down has the least load on its fullest link."""
-    best, at, cable = np.inf, -1, 0
-    for step in range(up):
-        j = (index + step) % up
-        if not valid[j]:
-            continue
-        ends = max(load[up_a + j], load[down_b + j])
-        if ends >= best - 1e-12:
-            continue
-        for turn in range(spine_up):
-            i = (index // up + turn) % spine_up
-            q = j // parallel * spine_up + i
-            if not (alive[core_a + q] and alive[core_b + q]):
-                continue
-            cost = max(ends, load[core_a + q], load[core_b + q])
-            if cost < best - 1e-12:
-                best, at, cable = cost, j, i
-                if cost <= ends:
-                    break
-    if at < 0:  # no path over the same cables both ways: take any live one
-        at = _lightest(valid, up, load, up_a, index % up)
-    return at, cable
 
 
 @njit(cache=True)
@@ -215,7 +94,7 @@ def tree_links(
             at += 1
             if a != b and mode == 5:
                 pa, pb = copy * pods + a // lpp, copy * pods + b // lpp
-                if not healthy and not _any_path(alive, first, shape, copy, a, b):
+                if not healthy and not any_path(alive, first, shape, copy, a, b):
                     return f
                 links[at] = first[8] + copy * leaves + a
                 if cores > 0 and pa != pb:
@@ -243,23 +122,23 @@ def tree_links(
                     for j in range(up):
                         ok = alive[up_a + j]
                         if ok and far:
-                            ok = _spine_ok(alive, core_a, core_b, down_b, j // parallel, shape)
+                            ok = spine_ok(alive, core_a, core_b, down_b, j // parallel, shape)
                         elif ok:
-                            ok = _down_ok(alive, down_b, j // parallel, parallel)
+                            ok = down_ok(alive, down_b, j // parallel, parallel)
                         valid[j] = ok
                 i_planned = 0
                 if mode == 3 and far:
-                    j, i_planned = _planned_far(
+                    j, i_planned = planned_far(
                         valid, load, alive, up_a, core_a, core_b, down_b, up, spine_up, parallel, index
                     )
                 elif mode == 3:
-                    j = _lightest_through(valid, up, load, up_a, down_b, parallel, index % up)
+                    j = lightest_through(valid, up, load, up_a, down_b, parallel, index % up)
                 elif moved:
-                    j = _lightest(valid, up, load, up_a, index % up)
+                    j = lightest(valid, up, load, up_a, index % up)
                 elif healthy:
                     j = below(h1, up) if hashed else index % up
                 else:
-                    j = _chosen(valid, up, index % up, h1, hashed)
+                    j = chosen(valid, up, index % up, h1, hashed)
                 if j < 0:
                     return f
                 links[at] = up_a + j
@@ -271,31 +150,31 @@ def tree_links(
                     if not healthy:
                         for i in range(spine_up):
                             q = spine * spine_up + i
-                            valid_up[i] = alive[core_a + q] and _core_ok(
+                            valid_up[i] = alive[core_a + q] and core_ok(
                                 alive, core_b, down_b, q * cores // pod_cables, shape
                             )
                     if mode == 3 and (healthy or valid_up[i_planned]):
                         i = i_planned
                     elif moved:
-                        i = _lightest(valid_up, spine_up, load, core_a + spine * spine_up, i_static)
+                        i = lightest(valid_up, spine_up, load, core_a + spine * spine_up, i_static)
                     elif healthy:
                         i = below(h2, spine_up) if hashed else i_static
                     else:
-                        i = _chosen(valid_up, spine_up, i_static, h2, hashed)
+                        i = chosen(valid_up, spine_up, i_static, h2, hashed)
                     q = spine * spine_up + i
                     links[at] = core_a + q
                     lo, hi = core_range(q * cores // pod_cables, pod_cables, cores)
                     if not healthy:
                         for k in range(lo, hi):
-                            valid_down[k - lo] = alive[core_b + k] and _down_ok(
+                            valid_down[k - lo] = alive[core_b + k] and down_ok(
                                 alive, down_b, k // spine_up, parallel
                             )
                     if moved:
-                        k = _lightest(valid_down, hi - lo, load, core_b + lo, q - lo)
+                        k = lightest(valid_down, hi - lo, load, core_b + lo, q - lo)
                     elif healthy:
                         k = below(h3, hi - lo) if hashed else q - lo
                     else:
-                        k = _chosen(valid_down, hi - lo, q - lo, h3, hashed)
+                        k = chosen(valid_down, hi - lo, q - lo, h3, hashed)
                     links[at + 1] = core_b + lo + k
                     at += 2
                     if (lo + k) // spine_up != spine:
@@ -305,11 +184,11 @@ def tree_links(
                     for k in range(parallel):
                         valid_leaf[k] = alive[down_b + spine * parallel + k]
                 if moved:
-                    k = _lightest(valid_leaf, parallel, load, down_b + spine * parallel, wanted % parallel)
+                    k = lightest(valid_leaf, parallel, load, down_b + spine * parallel, wanted % parallel)
                 elif healthy:
                     k = below(h4, parallel) if hashed else wanted % parallel
                 else:
-                    k = _chosen(valid_leaf, parallel, wanted % parallel, h4, hashed)
+                    k = chosen(valid_leaf, parallel, wanted % parallel, h4, hashed)
                 links[at] = down_b + spine * parallel + k
                 at += 1
             links[at] = first[1] + d
@@ -322,22 +201,3 @@ def tree_links(
             for e in range(offsets[f], at):
                 load[links[e]] += share[f]
     return -1
-
-
-@njit(cache=True)
-def _any_path(alive: Any, first: Any, shape: Any, copy: Any, a: Any, b: Any) -> Any:
-    leaves, up, lpp, pods = shape[1:5]
-    spines, parallel, spine_up, cores = shape[5:]
-    up_a = first[2] + (copy * leaves + a) * up
-    down_b = first[3] + (copy * leaves + b) * up
-    core_a = first[4] + (copy * pods + a // lpp) * spines * spine_up
-    core_b = first[5] + (copy * pods + b // lpp) * spines * spine_up
-    far = cores > 0 and a // lpp != b // lpp
-    for j in range(up):
-        if not alive[up_a + j]:
-            continue
-        if far and _spine_ok(alive, core_a, core_b, down_b, j // parallel, shape):
-            return True
-        if not far and _down_ok(alive, down_b, j // parallel, parallel):
-            return True
-    return False
