@@ -16,7 +16,7 @@ from models.compare.axes import Point
 from models.compare.concerns import COST_ONLY, concern, values_of
 from models.compare.fabrics import METHODS, Method
 from models.compare.sweep_costs import Costs, spans
-from models.compare.sweep_files import SEAL, TABLE, Journal, finished_table, question, write_finished
+from models.compare.sweep_files import JOURNAL, SEAL, TABLE, Journal, finished_table, question, write_finished
 from models.compare.sweep_points import Variations, checked_keys
 from models.compare.sweep_rows import Rows, header
 from models.scenario.schema import Scenario
@@ -95,10 +95,9 @@ def sweep(
                 )
         except KeyboardInterrupt as error:
             raise Interrupted(len(journal.done), len(points), folder) from error
-        done = journal.done
-    return Swept(
-        write_finished(folder, header(list(points[0]) if points else []), done, asked), len(points), reused
-    )
+        table = write_finished(folder, header(list(points[0]) if points else []), journal.rows(), asked)
+    (folder / JOURNAL).unlink(missing_ok=True)
+    return Swept(table, len(points), reused)
 
 
 def rows_text(scenario: Scenario, points: Sequence[Point], methods: Sequence[Method] = METHODS) -> str:

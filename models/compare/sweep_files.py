@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
@@ -48,28 +49,43 @@ class Journal:
     def __init__(self, folder: Path, asked: Mapping[str, Any], resume: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / JOURNAL
-        self.done: dict[int, str] = {}
+        self.done: dict[
+            int, tuple[int, int]
+        ] = {}  # point -> where its rows are in the file, and how many bytes
         keep = 0
         if resume and self.path.exists():
             self.done, keep = _finished(self.path, asked)
         self._file: BinaryIO = open(self.path, "r+b" if keep else "wb")  # noqa: SIM115
         self._file.truncate(keep)
         self._file.seek(keep)
+        self._end = keep
         self._synced = monotonic()
         if not keep:
-            self._file.write((json.dumps(asked) + "\n").encode())
+            first = (json.dumps(asked) + "\n").encode()
+            self._file.write(first)
+            self._end = len(first)
             self._sync()
 
     def add(self, rows: Iterable[tuple[int, str]]) -> None:
         """Keeps the rows of finished points."""
-        found = list(rows)
-        for number, text in found:
+        for number, text in rows:
             encoded = text.encode()
-            self._file.write(b"%s%d %d\n" % (MARK, number, len(encoded)) + encoded)
+            head = b"%s%d %d\n" % (MARK, number, len(encoded))
+            self._file.write(head + encoded)
+            self.done[number] = (self._end + len(head), len(encoded))
+            self._end += len(head) + len(encoded)
         self._file.flush()
-        self.done.update(found)
         if monotonic() - self._synced > SYNC_S:
             self._sync()
+
+    def rows(self) -> Iterator[bytes]:
+        """Rows of the points in their order."""
+        self._file.flush()
+        with open(self.path, "rb") as file:
+            for number in range(len(self.done)):
+                start, size = self.done[number]
+                file.seek(start)
+                yield file.read(size)
 
     def __enter__(self) -> Journal:
         return self
@@ -104,28 +120,26 @@ def finished_table(folder: Path, asked: Mapping[str, Any]) -> bool:
     return bool(found.get("table_sha256") == sha256(table.read_bytes()).hexdigest())
 
 
-def write_finished(folder: Path, header: str, done: Mapping[int, str], asked: Mapping[str, Any]) -> Path:
-    """Writes the table in the order of the points, then its seal, and drops the journal."""
+def write_finished(folder: Path, header: str, rows: Iterable[bytes], asked: Mapping[str, Any]) -> Path:
+    """Writes the table in the order of the points, then its seal."""
     path = folder / TABLE
     part = path.with_name(path.name + ".part")
     digest = sha256()
     with open(part, "wb") as file:
-        for text in (header, *(done[number] for number in range(len(done)))):
-            encoded = text.encode()
-            digest.update(encoded)
-            file.write(encoded)
+        for piece in chain([header.encode()], rows):
+            digest.update(piece)
+            file.write(piece)
         file.flush()
         os.fsync(file.fileno())
     os.replace(part, path)
     seal = {"question": dict(asked), "table_sha256": digest.hexdigest()}
     write_text(folder / SEAL, json.dumps(seal, indent=1) + "\n")
-    (folder / JOURNAL).unlink(missing_ok=True)
     return path
 
 
-def _finished(path: Path, asked: Mapping[str, Any]) -> tuple[dict[int, str], int]:
+def _finished(path: Path, asked: Mapping[str, Any]) -> tuple[dict[int, tuple[int, int]], int]:
     """Points of a journal and how many bytes of it are whole records."""
-    done: dict[int, str] = {}
+    done: dict[int, tuple[int, int]] = {}
     with open(path, "rb") as file:
         first = file.readline()
         if not first.endswith(b"\n"):
@@ -144,7 +158,7 @@ def _finished(path: Path, asked: Mapping[str, Any]) -> tuple[dict[int, str], int
             rows = file.read(size)
             if len(rows) < size or not rows.endswith(b"\n") or not 0 <= number < asked["points"]:
                 break
-            done[number] = rows.decode()
+            done[number] = (keep + len(head), size)
             keep += len(head) + size
     return done, keep
 
