@@ -1,0 +1,244 @@
+"""Incast on RoCEv2: ECN marks slow the senders (DCQCN), PFC stops them when that comes too late."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.rocev2.dcqcn_sets import dcqcn_set
+from models.solvers.incast_fabric import IncastFabric, incast_fabric
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_ideal_s, incast_phase_time
+from models.solvers.queues_types import FlowSet, Gate, Marking, PacketFormat, Recording, SenderLaw
+from models.topology.incast_wiring import IncastWiring, incast_wiring
+from models.topology.link import Link
+from models.topology.network import Network
+from models.workload.phase import Burst, Metric, Phase, PhaseTime
+
+ADMITTED_SENDERS = 2  # receiver-driven admission: bursts in flight at once (assumption)
+SERIES_SAMPLES = 400
+BALANCED = ("adaptive", "spray", "flowlet")
+
+
+def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
+    """The incast at packet grain through ECN, the sender law and PFC, averaged over seeds."""
+    burst = _burst(phase)
+    outcomes = [outcome(burst, network, link, burst.seed + i) for i in range(burst.seeds)]
+    return incast_phase_time(
+        outcomes,
+        _ideal_s(burst, link),
+        link.goodput_bytes_per_s,
+        _words(link),
+        f"queue solver at packet grain, {burst.seeds} seeds from {burst.seed}",
+    )
+
+
+def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutcome:
+    """One seeded run: first the bursts alone for their end, then with the victim until that time."""
+    from models.solvers.queues import run
+
+    wiring = incast_wiring(network, link)
+    fabric = _fabric(burst, wiring, link, seed)
+    law, marking, gate = _laws(link)
+    ideal_s = _ideal_s(burst, link)
+    base_s = wiring.path_latency_s + link.host_pair_latency_s
+    choice = "random" if link.technology.routing.kind == "spray" else "least_queued"
+    packet = PacketFormat(
+        payload_bytes=int(link.packet_bytes),
+        header_bytes=int(link.wire_packet_bytes - link.packet_bytes),
+        ack_bytes=86,
+    )
+    watch = (fabric.hot_link, *((fabric.victim_link,) if burst.victim else ()))
+    after = tuple(
+        (i - ADMITTED_SENDERS,) if _admits(link) and i >= ADMITTED_SENDERS else ()
+        for i in range(burst.fan_in)
+    )
+    alone = FlowSet(
+        paths=fabric.paths[: burst.fan_in],
+        bytes=np.full(burst.fan_in, float(burst.burst_bytes)),
+        start_s=np.zeros(burst.fan_in),
+        after=after if _admits(link) else (),
+    )
+    step_s = max(1e-6, ideal_s / SERIES_SAMPLES)
+    limit_s = 50.0 * ideal_s + 0.1
+    first = run(
+        fabric.network, alone, law, gate, marking, seed=seed, packet=packet, stop_s=limit_s, choice=choice,
+        recording=Recording(watch_links=(fabric.hot_link,), series_s=step_s),
+    )  # fmt: skip
+    victim_goodput, result = None, first
+    if burst.victim:
+        end_s = first.completion_s if np.isfinite(first.completion_s) else limit_s
+        both = FlowSet(
+            paths=fabric.paths,
+            bytes=np.append(alone.bytes, np.inf),
+            start_s=np.zeros(burst.fan_in + 1),
+            after=(*after, ()) if _admits(link) else (),
+            group=np.append(np.zeros(burst.fan_in, dtype=np.int64), 1),
+        )
+        step_s = max(step_s, end_s / (2 * SERIES_SAMPLES))
+        result = run(
+            fabric.network, both, law, gate, marking, seed=seed, packet=packet, stop_s=end_s, choice=choice,
+            recording=Recording(watch_links=watch, series_s=step_s),
+        )  # fmt: skip
+        victim_goodput = float(result.delivered_bytes[-1]) / end_s
+    series, queue = result.series, first.queue
+    hosts = [path[0][0] for path in fabric.paths[: burst.fan_in]]
+    delivered = np.diff(series.delivered_bytes, axis=0, prepend=0.0)
+    span = np.diff(series.time_s, prepend=0.0)[:, None]
+    rates = np.divide(delivered, span, out=np.zeros_like(delivered), where=span > 0)
+    ended = (
+        first.fct_s + base_s - 2.0 * wiring.path_latency_s
+    )  # to the last byte at the receiver, host included
+    notes = ("the run met its bound before every burst ended",) if first.hit_bound else ()
+    return IncastOutcome(
+        completion_s=np.maximum(ended, 0.0) + first.start_s,
+        queue_mean_bytes=queue.mean_bytes,
+        queue_p99_bytes=queue.p99_bytes,
+        queue_peak_bytes=queue.peak_bytes,
+        held_s_per_sender=float(first.link_pause_s[hosts].mean()),
+        pauses=int(first.link_pauses.sum()),
+        marks=int(first.marks.sum()),
+        drops=int(first.losses.sum()),
+        timeouts=0,
+        victim_goodput_bytes_per_s=victim_goodput,
+        series=IncastSeries(
+            time_s=series.time_s,
+            queue_bytes=series.queue_bytes[:, 0],
+            rate_bytes_per_s=rates[:, 0],
+            victim_rate_bytes_per_s=rates[:, 1] if burst.victim else np.zeros(len(series.time_s)),
+            held_fraction=series.hosts_paused / burst.fan_in,
+        ),
+        words="paused",
+        notes=notes,
+    )
+
+
+def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
+    """Closed form: serialisation bound, dynamic threshold, and whether PFC or ECN comes first.
+
+    Pauses come when the part of the bursts that waits exceeds N thresholds: N T, T = alpha B / (1 + N alpha). Without
+    pauses the victim keeps what the hot flows leave; with them it gets G / (P_in k) unless DCQCN has cut
+    the senders by then. *Assumptions*: sender law has no effect on the last completion (its loss of utilisation
+    is in the band: two increase timers).
+    """
+    burst = _burst(phase)
+    wiring = incast_wiring(network, link)
+    fabric = _fabric(burst, wiring, link, burst.seed)
+    ideal_s = _ideal_s(burst, link)
+    latency_s = wiring.path_latency_s + link.host_pair_latency_s
+    law, marking, gate = _laws(link)
+    time_s = ideal_s + latency_s
+    waiting = burst.fan_in * burst.burst_bytes * (1.0 - 1.0 / burst.fan_in)
+    buffer_bytes = link.technology.flow_control.switch_buffer_mb.value * 1e6
+    ports = max(1, min(fabric.shared_ports, burst.fan_in))
+    threshold = gate.alpha * buffer_bytes / (1.0 + ports * gate.alpha)
+    if _admits(link):
+        waiting = min(waiting, ADMITTED_SENDERS * burst.burst_bytes)
+    paused = gate.kind == "pfc" and waiting > ports * threshold
+    controlled = law.kind == "dcqcn" and waiting > float(np.min(marking.kmin_bytes))
+    lost_s = 2.0 * law.increase_timer_s if controlled else 0.0
+    pause_s = ideal_s * (1.0 - 1.0 / burst.fan_in) if paused and not controlled else 0.0
+    metrics = [
+        Metric(
+            "fct_mean",
+            time_s,
+            "s",
+            time_s * (1.0 - 0.5 / burst.fan_in),
+            time_s + lost_s,
+            "serialisation bound",
+        ),
+        Metric(
+            "fct_max",
+            time_s,
+            "s",
+            time_s,
+            time_s + lost_s,
+            "serialisation bound plus path; band: two increase timers",
+        ),
+        Metric(
+            "slowdown", time_s / ideal_s, "1", 1.0, (time_s + lost_s) / ideal_s, "over serialisation bound"
+        ),
+        Metric("queue_peak", min(waiting, ports * threshold), "bytes", source="min(waiting bytes, P_in T)"),
+        Metric("pause_time", pause_s, "s", source="1 - 1/N of the time where pauses come before control"),
+        Metric(
+            "burst_over_buffer",
+            waiting / (ports * threshold),
+            "1",
+            source="waiting bytes over P_in T; above 1 PFC acts",
+        ),
+    ]
+    if burst.victim:
+        line = link.goodput_bytes_per_s
+        k = max(1, fabric.flows_on_victim_port)
+        held = line if wiring.leaves == 1 else min(line / (k + 1), line / (ports * k))
+        free = line if wiring.leaves == 1 else max(held, line * (1.0 - k / burst.fan_in))
+        goodput = held if paused and not controlled else free
+        metrics.append(
+            Metric(
+                "victim_goodput", goodput, "bytes/s", held, line, "G / (P_in k) while paused, else the rest"
+            )
+        )
+        metrics.append(
+            Metric("victim_share", goodput / line, "fraction", held / line, 1.0, "of an idle link")
+        )
+    return PhaseTime(time_s, time_s, time_s + lost_s, _words(link), "fabric", metrics=tuple(metrics))
+
+
+def _laws(link: Link) -> tuple[SenderLaw, Marking, Gate]:
+    technology = link.technology
+    flow, control = technology.flow_control, technology.congestion_control
+    alpha = 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
+    gate = Gate("pfc" if flow.kind == "pfc" else "drop", alpha=alpha)
+    if control.kind not in ("dcqcn", "spectrum_x"):
+        return SenderLaw("none"), Marking(), gate
+    figures = dcqcn_set(control.parameter_set or "hpcc_dcqcn", link.rate_bytes_per_s)
+    law = SenderLaw(
+        "dcqcn",
+        alpha_timer_s=figures.alpha_timer_s,
+        cut_interval_s=figures.cut_interval_s,
+        increase_timer_s=figures.increase_timer_s,
+        fast_recovery_stages=figures.fast_recovery_stages,
+        g=figures.g,
+        additive_bytes_per_s=figures.additive_bytes_per_s,
+        hyper_bytes_per_s=figures.hyper_bytes_per_s,
+        min_rate_bytes_per_s=figures.min_rate_bytes_per_s,
+        cnp_interval_s=figures.cnp_interval_s,
+        byte_counter_bytes=figures.byte_counter_bytes,
+    )
+    return law, Marking(figures.kmin_bytes, figures.kmax_bytes, figures.pmax), gate
+
+
+def _fabric(burst: Burst, wiring: IncastWiring, link: Link, seed: int) -> IncastFabric:
+    return incast_fabric(
+        fan_in=burst.fan_in,
+        rate_bytes_per_s=link.rate_bytes_per_s,
+        propagation_s=wiring.host_propagation_s,
+        fabric_propagation_s=wiring.fabric_propagation_s,
+        leaves=wiring.leaves,
+        spines=wiring.spines,
+        buffer_bytes=link.technology.flow_control.switch_buffer_mb.value * 1e6,
+        victim=burst.victim,
+        routing="spray" if link.technology.routing.kind in BALANCED else "hash",
+        seed=seed,
+    )
+
+
+def _burst(phase: Phase) -> Burst:
+    if phase.burst is None:
+        raise ValueError(f"phase {phase.name}: an incast needs its burst")
+    return phase.burst
+
+
+def _ideal_s(burst: Burst, link: Link) -> float:
+    return incast_ideal_s(
+        burst.fan_in, burst.burst_bytes, link.packet_bytes, link.wire_packet_bytes, link.rate_bytes_per_s
+    )
+
+
+def _admits(link: Link) -> bool:
+    return link.technology.congestion_control.kind == "receiver_driven"
+
+
+def _words(link: Link) -> str:
+    technology = link.technology
+    control = technology.congestion_control
+    sets = f" ({control.parameter_set})" if control.parameter_set else ""
+    return f"{technology.flow_control.kind} + {control.kind}{sets}"

@@ -1,0 +1,141 @@
+"""Incast on lossy Ethernet with TCP: shallow queues drop, and what is lost last waits for a timeout."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_ideal_s, incast_phase_time
+from models.tcp.loss import tcp_incast
+from models.topology.incast_wiring import incast_wiring
+from models.topology.link import Link
+from models.topology.network import Network
+from models.workload.phase import Burst, Metric, Phase, PhaseTime
+
+INITIAL_WINDOW_PACKETS = 10  # RFC 6928
+ECN_KB_PER_10_GBIT = 30.0  # DCTCP: K = 30 KB x C / 10G, HPCC repository
+
+
+def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
+    """The incast packet by packet through windows, marks, drops and timeouts, averaged over seeds."""
+    burst = _burst(phase)
+    outcomes = [outcome(burst, network, link, burst.seed + i) for i in range(burst.seeds)]
+    return incast_phase_time(
+        outcomes,
+        _ideal_s(burst, link),
+        link.goodput_bytes_per_s,
+        f"lossy + {link.technology.congestion_control.kind}",
+        f"TCP loss solver, {burst.seeds} seeds from {burst.seed}",
+    )
+
+
+def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutcome:
+    """One seeded run."""
+    wiring, technology = incast_wiring(network, link), link.technology
+    kind = technology.congestion_control.kind
+    made = tcp_incast(
+        burst.fan_in,
+        float(burst.burst_bytes),
+        link.rate_bytes_per_s,
+        wiring.host_propagation_s + link.host_pair_latency_s / 2.0,
+        technology.flow_control.switch_buffer_mb.value * 1e6,
+        rto_s=technology.loss_recovery.timeout_ms.value * 1e-3,
+        initial_window_packets=INITIAL_WINDOW_PACKETS,
+        packet_bytes=link.packet_bytes,
+        header_bytes=link.wire_packet_bytes - link.packet_bytes,
+        leaves=wiring.leaves,
+        spines=wiring.spines,
+        law="dctcp" if kind == "dctcp" else "reno",
+        ecn_threshold_bytes=_ecn_threshold_bytes(link),
+        victim=burst.victim,
+        seed=seed,
+    )
+    series = made.series
+    return IncastOutcome(
+        completion_s=made.fct_s,
+        queue_mean_bytes=made.queue_mean_bytes,
+        queue_p99_bytes=made.queue_p99_bytes,
+        queue_peak_bytes=made.queue_peak_bytes,
+        held_s_per_sender=made.timeouts * technology.loss_recovery.timeout_ms.value * 1e-3 / burst.fan_in,
+        pauses=0,
+        marks=0,
+        drops=int(made.drops),
+        timeouts=int(made.timeouts),
+        victim_goodput_bytes_per_s=made.victim_goodput_bytes_per_s if burst.victim else None,
+        series=IncastSeries(
+            time_s=series["t_s"],
+            queue_bytes=series["queue_bytes"],
+            rate_bytes_per_s=series["rate_bytes_per_s"],
+            victim_rate_bytes_per_s=series["victim_rate_bytes_per_s"],
+            held_fraction=np.zeros(len(series["t_s"])),
+        ),
+        words="waiting for timeouts",
+    )
+
+
+def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
+    """Closed form: serialisation bound, plus one timeout when the first windows overflow the port's share.
+
+    The port holds alpha / (1 + alpha) of the switch buffer (one busy port). Windows start at ten segments, so
+    N x min(burst, 10 segments) decides whether whole windows are lost, which only a timeout repairs.
+    """
+    burst = _burst(phase)
+    wiring, technology = incast_wiring(network, link), link.technology
+    ideal_s = _ideal_s(burst, link)
+    base_s = ideal_s + wiring.path_latency_s + link.host_pair_latency_s
+    alpha_figure = technology.flow_control.dynamic_threshold
+    alpha = 1.0 if alpha_figure is None else alpha_figure.value
+    share = alpha / (1.0 + alpha) * technology.flow_control.switch_buffer_mb.value * 1e6
+    first = burst.fan_in * min(burst.burst_bytes, INITIAL_WINDOW_PACKETS * link.packet_bytes)
+    rto_s = technology.loss_recovery.timeout_ms.value * 1e-3
+    lost = first > share
+    time_s = base_s + (rto_s if lost else 0.0)
+    rounds = max(1.0, np.log2(max(2.0, burst.burst_bytes / (INITIAL_WINDOW_PACKETS * link.packet_bytes))))
+    slow_s = rounds * 2.0 * (wiring.path_latency_s + link.host_pair_latency_s)
+    time_s = max(time_s, slow_s)
+    high_s = max(time_s, base_s + rto_s) if burst.fan_in * burst.burst_bytes > share else time_s
+    line = link.goodput_bytes_per_s
+    victim = line * base_s / time_s if lost else line
+    metrics = [
+        Metric(
+            "fct_mean", time_s, "s", base_s * 0.5, high_s, "serialisation bound or slow start, plus a timeout"
+        ),
+        Metric("fct_max", time_s, "s", base_s, high_s, "serialisation bound or slow start, plus a timeout"),
+        Metric("slowdown", time_s / ideal_s, "1", source="over serialisation bound"),
+        Metric("queue_peak", min(first, share), "bytes", source="first windows, at most the port's share"),
+        Metric("timeouts", float(lost), "1", source="1 where the first windows overflow"),
+        Metric(
+            "burst_over_buffer",
+            first / share,
+            "1",
+            source="first windows over the port's share of the buffer",
+        ),
+    ]
+    if burst.victim:
+        metrics.append(
+            Metric("victim_goodput", victim, "bytes/s", source="not held: drops hit the hot port only")
+        )
+        metrics.append(Metric("victim_share", victim / line, "fraction", source="of an idle link"))
+    return PhaseTime(
+        time_s,
+        min(time_s, base_s),
+        high_s,
+        f"lossy + {technology.congestion_control.kind}",
+        "fabric",
+        metrics=tuple(metrics),
+    )
+
+
+def _burst(phase: Phase) -> Burst:
+    if phase.burst is None:
+        raise ValueError(f"phase {phase.name}: an incast needs its burst")
+    return phase.burst
+
+
+def _ideal_s(burst: Burst, link: Link) -> float:
+    return incast_ideal_s(
+        burst.fan_in, burst.burst_bytes, link.packet_bytes, link.wire_packet_bytes, link.rate_bytes_per_s
+    )
+
+
+def _ecn_threshold_bytes(link: Link) -> float:
+    return ECN_KB_PER_10_GBIT * 1e3 * link.rate_bytes_per_s * 8.0 / 10e9
