@@ -14,6 +14,8 @@ from models.topology.network import Network
 from models.units import KIB
 from models.workload.phase import Burst, Metric, Phase, PhaseTime
 
+BALANCED = ("adaptive", "spray", "flowlet")  # packets of a flow take several paths
+
 
 def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     """The incast at packet grain through credit flow control, averaged over seeds of routes and starts."""
@@ -32,7 +34,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     """One seeded run."""
     wiring, technology = incast_wiring(network, link), link.technology
     control = _control(link)
-    adaptive = technology.routing.kind in ("adaptive", "spray", "flowlet")
+    adaptive = technology.routing.kind in BALANCED
     made = credit_incast(
         burst.fan_in,
         float(burst.burst_bytes),
@@ -92,6 +94,7 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     ideal_s = _ideal_s(burst, link)
     latency_s = wiring.path_latency_s + link.host_pair_latency_s
     time_s = ideal_s + latency_s
+    balanced = link.technology.routing.kind in BALANCED
     found = incast_fabric(
         fan_in=burst.fan_in,
         rate_bytes_per_s=link.rate_bytes_per_s,
@@ -99,7 +102,7 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
         leaves=wiring.leaves,
         spines=wiring.spines,
         victim=burst.victim,
-        routing="spray" if link.technology.routing.kind in ("adaptive", "spray", "flowlet") else "hash",
+        routing="spray" if balanced else "hash",
         seed=burst.seed,
     )
     ports = max(1, min(found.shared_ports, burst.fan_in))
@@ -128,15 +131,20 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     ]
     if burst.victim:
         line = link.goodput_bytes_per_s
-        goodput = (
-            victim_goodput(line, line, ports, max(1, found.flows_on_victim_port))
-            if wiring.leaves > 1
-            else line
-        )
-        if waiting < ports * _vl_buffer_bytes(link) / 2:
+        k = found.flows_on_victim_port
+        if wiring.leaves == 1 or k == 0 or waiting < ports * _vl_buffer_bytes(link) / 2:
             goodput = line
+        elif balanced:  # packets of all flows mix on all P_in ports: the victim gets what one flow gets
+            goodput = line / (k + 1)
+        else:
+            goodput = victim_goodput(line, line, ports, k)
         metrics.append(
-            Metric("victim_goodput", goodput, "bytes/s", source="G / (P_in k), one lane, no control")
+            Metric(
+                "victim_goodput",
+                goodput,
+                "bytes/s",
+                source="G / (P_in k), or G / (k + 1) where routing spreads packets; one lane",
+            )
         )
         metrics.append(Metric("victim_share", goodput / line, "fraction", source="of an idle link"))
     return PhaseTime(time_s, time_s, time_s * 1.05, "credits", "fabric", metrics=tuple(metrics))

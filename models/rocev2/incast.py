@@ -167,9 +167,15 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     ]
     if burst.victim:
         line = link.goodput_bytes_per_s
-        k = max(1, fabric.flows_on_victim_port)
-        held = line if wiring.leaves == 1 else min(line / (k + 1), line / (ports * k))
-        free = line if wiring.leaves == 1 else max(held, line * (1.0 - k / burst.fan_in))
+        k = fabric.flows_on_victim_port
+        alone = wiring.leaves == 1 or k == 0
+        balanced = link.technology.routing.kind in BALANCED
+        law_share = 1.0 / (k + 1) if balanced else min(1.0 / (k + 1), 1.0 / (ports * max(1, k)))
+        held = line if alone else line * law_share
+        on_path = (
+            k / wiring.spines if balanced else float(k)
+        )  # hot flows at line / fan_in each beside the victim
+        free = line if alone else max(held, line * (1.0 - on_path / burst.fan_in))
         goodput = held if paused and not controlled else free
         metrics.append(
             Metric(
