@@ -76,14 +76,16 @@ def nic_rate(place: Place, pattern: str, library: bool = True) -> tuple[float, s
     link, constants = place.link, place.constants
     fabric_share = _fabric_share(place, pattern)
     share = link.network_efficiency_fraction * constants["network_factor"] if library else 1.0
-    rate = link.goodput_bytes_per_s * share * fabric_share
+    wire = link.rate_bytes_per_s * link.wire_efficiency_fraction * share * fabric_share
+    cpu = (
+        link.host_limit_bytes_per_s * share
+    )  # a slower host leaves room on the fabric: no collision loss on top
     pcie = pcie_rate_bytes_per_s(place.network.gpu.pcie_generation, constants)
-    if pcie < rate:
+    if pcie < min(wire, cpu):
         return pcie, "pcie"
-    if fabric_share < FABRIC_BINDS_BELOW:
-        return rate, "fabric"
-    cpu = link.host_limit_bytes_per_s < link.rate_bytes_per_s * link.wire_efficiency_fraction
-    return rate, "cpu" if cpu else "nic"
+    if cpu < wire:
+        return cpu, "cpu"
+    return wire, "fabric" if fabric_share < FABRIC_BINDS_BELOW else "nic"
 
 
 def _fabric_share(place: Place, pattern: str) -> float:
