@@ -104,7 +104,7 @@ BYTES = (
     "datum.value >= 1099511627776 ? format(datum.value / 1099511627776, '.3~g') + ' TiB'"
     " : datum.value >= 1073741824 ? format(datum.value / 1073741824, '.3~g') + ' GiB'"
     " : datum.value >= 1048576 ? format(datum.value / 1048576, '.3~g') + ' MiB'"
-    " : datum.value >= 1024 ? format(datum.value / 1024, '.3~g') + ' KiB' : datum.value + ' B'"
+    " : datum.value >= 1024 ? format(datum.value / 1024, '.3~g') + ' KiB' : datum.value == 0 ? '0' : datum.value + ' B'"
 )
 USD = (
     "datum.value == 0 ? '0' : abs(datum.value) >= 1e9 ? format(datum.value / 1e9, '.4~g') + ' B'"

@@ -88,7 +88,10 @@ def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> 
         sort=order,
         axis=alt.Axis(title=None, labelLimit=150, ticks=False, domain=False, labelFontSize=12),
     )
-    x = alt.X("mid:Q", axis=charts.axis(f"Work per dollar against {best}, %", charts.THOUSANDS))
+    low, high = min(0.0, float(shown.low.min())), max(0.0, float(shown.high.max()))
+    pad = (high - low) * 0.14 or 1.0
+    scale = alt.Scale(domain=[low - pad / 2, high + pad], nice=False)
+    x = alt.X("mid:Q", scale=scale, axis=charts.axis(f"Work per dollar against {best}, %"))
     colour = charts.colour(colours)
     zero = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.INK).encode(x="x:Q")
     whisker = (

@@ -10,6 +10,7 @@ import pandas as pd
 
 from models import charts
 from models.compare.incast_table import QUANTITIES
+from models.units import size_text
 
 LEFT_EDGE = 62  # px kept for the y axis, the same on every panel, so that time lines up
 
@@ -22,14 +23,14 @@ def strip(fan_in: int, victim: bool, colour: str = charts.WARN) -> Any:
     nodes += [
         {"x": 4.0, "y": 5.0, "kind": "switch", "text": "spines"},
         {"x": 7.0, "y": 5.0, "kind": "switch", "text": "last leaf"},
-        {"x": 10.0, "y": 7.0, "kind": "hot", "text": f"receiver: {fan_in} flows meet at its port"},
+        {"x": 10.0, "y": 7.0, "kind": "hot", "text": f"receiver: {fan_in} flows meet here"},
     ]
     lines = [{"x": 0.2, "y": 1.0 + gap * i, "x2": 3.6, "y2": 5.0, "kind": "incast"} for i in range(shown)]
     lines += [
         {"x": 4.4, "y": 5.0, "x2": 6.6, "y2": 5.0, "kind": "incast"},
         {"x": 7.4, "y": 5.2, "x2": 9.8, "y2": 7.0, "kind": "hot"},
     ]
-    words = [{"x": -0.1, "y": 9.8, "text": f"{fan_in} senders"}]
+    words = [{"x": 0.5, "y": 9.9, "text": f"{fan_in} senders"}]
     if victim:
         nodes.append({"x": 10.0, "y": 2.6, "kind": "victim", "text": "victim's receiver: an idle port"})
         nodes.append({"x": 0.0, "y": 0.0, "kind": "victim", "text": ""})
@@ -39,7 +40,7 @@ def strip(fan_in: int, victim: bool, colour: str = charts.WARN) -> Any:
         words.append({"x": 0.3, "y": -0.5, "text": "victim's sender shares the links, not the port"})
     kinds = alt.Scale(domain=["sender", "switch", "hot", "victim", "incast"],
                       range=[charts.INK, charts.INK, colour, "#2F6690", charts.INK])  # fmt: skip
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.6, 15]), axis=None)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.6, 18]), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[-1.0, 10.4]), axis=None)
     paint = alt.Color("kind:N", scale=kinds, legend=None)
     node_table = pd.DataFrame(nodes)
@@ -92,10 +93,19 @@ def panel(
     own = series[(series.quantity == quantity) & (series.time_us <= end_us)]
     x = alt.X("time_us:Q", scale=alt.Scale(domain=[0, end_us], nice=False),
               axis=charts.axis("Time from the first byte, us" if last else "", labels=last, ticks=last))  # fmt: skip
-    y = alt.Y("value:Q", axis=charts.axis(unit, tickCount=4, minExtent=LEFT_EDGE, maxExtent=LEFT_EDGE))
+    y = alt.Y(
+        "value:Q",
+        axis=charts.axis(
+            unit,
+            charts.BYTES if quantity == "queue_bytes" else charts.THOUSANDS,
+            tickCount=4,
+            minExtent=LEFT_EDGE,
+            maxExtent=LEFT_EDGE,
+        ),
+    )
     lines = (
         alt.Chart(own)
-        .mark_line(strokeWidth=1.8, interpolate="step-after" if quantity == "paused_fraction" else "linear")
+        .mark_line(strokeWidth=1.8, interpolate="step-after" if quantity == "held_fraction" else "linear")
         .encode(x=x, y=y, color=charts.colour(colours),
                 tooltip=["candidate:N", alt.Tooltip("time_us:Q", format=".4g"), alt.Tooltip("value:Q", format=".4g")])
     )  # fmt: skip
@@ -114,15 +124,38 @@ def panel(
         layers += [rule, text]
     peaks = own.groupby("candidate").value.max().sort_values(ascending=False)
     names = ", ".join(f"{name} {value:.3g}" for name, value in peaks.items())
-    top = f"{words}: highest on {peaks.index[0]}, {peaks.iloc[0]:.3g} {unit}" if len(peaks) else words
-    if quantity == "victim_bytes_per_s":
+    top = (
+        f"{words}: highest on {peaks.index[0]}, {_figure(float(peaks.iloc[0]), quantity)}"
+        if len(peaks)
+        else words
+    )
+    if quantity == "victim_rate_bytes_per_s":
         low = own.groupby("candidate").value.mean().sort_values()
-        top = f"{words}: least on {low.index[0]}, {low.iloc[0]:.3g} {unit} on average" if len(low) else words
+        top = (
+            f"{words}: least on {low.index[0]}, {_figure(float(low.iloc[0]), quantity)} on average"
+            if len(low)
+            else words
+        )
     return charts.finished(
         alt.layer(*layers),
         top,
         f"{words} over time per candidate. Highest: {names}.",
         height=205 if last else 165,
+    )
+
+
+def _figure(value: float, quantity: str) -> str:
+    return (
+        size_text(value)
+        if quantity == "queue_bytes"
+        else f"{charts.number_text(value)} {QUANTITIES[quantity][1]}"
+    )
+
+
+def stacked(panels: list[Any]) -> Any:
+    """The panels above one another as one chart, for export."""
+    return alt.vconcat(*(panel.properties(width=charts.EXPORT_WIDTH) for panel in panels)).resolve_scale(
+        color="shared"
     )
 
 

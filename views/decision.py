@@ -33,8 +33,6 @@ def page(case: Case, question: str) -> None:
         show.chart("against_best", charts_decision.against_best(table, case.colours, answer.verdict.winner))
     st.markdown(f"**Why.** {answer.verdict.time_sentence} {answer.verdict.cost_sentence}".replace("$", "\\$"))
     show.table("candidates", candidate_text(table), full=table)
-    if table.network.nunique() == 1:
-        st.caption(f"Network of all candidates: {table.network.iloc[0]}.")
     flips(case)
     with st.expander("Risk facts: stated beside the score, never blended into it"):
         facts = show.result_of(
@@ -83,7 +81,6 @@ def candidate_text(table: pd.DataFrame) -> pd.DataFrame:
             "Capital": [usd_text(v) for v in table.capital_usd],
             "Network share": [charts.percent_text(v) for v in table.network_share_of_capital_fraction],
             f"Time, {unit}": [charts.number_text(v, 4) for v in table.time],
-            **({"Network": table.network} if table.network.nunique() > 1 else {}),
         }
     )
 
@@ -116,6 +113,7 @@ def assumptions(answer: Comparison) -> None:
             f"{economics.usd_per_kwh:g} USD per kWh, PUE {economics.pue:g}.\n"
             f"- Placement {scenario.placement.kind}, rank order {scenario.placement.rank_order}; seed {scenario.seed}.\n"
             f"- Methods: {' and '.join(answer.methods)}; where they differ, the difference is part of the band.\n"
-            "- Every parameter with source and confidence: page Assumptions."
+            + "".join(f"- {cost.candidate}: {cost.network_words}\n" for cost in answer.costs.values())
+            + "- Every parameter with source and confidence: page Assumptions."
         )
         show.terms("work per dollar", "ownership cost", "band", "analytical", "fluid")

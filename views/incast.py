@@ -104,11 +104,10 @@ def _panels(tables: IncastTables, colours: dict[str, str]) -> None:
     with st.container(horizontal=True, gap="small"):
         for candidate in dict.fromkeys(series.candidate):
             st.markdown(f':color[●]{{foreground="{colours[candidate]}"}} {candidate}')
-    for quantity in own:
-        show.chart(
-            f"incast_{quantity}",
-            charts_incast.panel(series, quantity, colours, end, quantity == own[-1], none),
-        )
+    drawn = [charts_incast.panel(series, q, colours, end, q == own[-1], none) for q in own]
+    for quantity, panel in zip(own, drawn, strict=True):
+        show.chart(f"incast_{quantity}", panel, export=False)
+    show.exports("incast_over_time", charts_incast.stacked(drawn))
     later = series.groupby("candidate").time_us.max()
     for candidate, time in later[later > end].items():
         st.caption(f"{candidate} goes on until {charts.number_text(time / 1e3)} ms, beyond this axis.")

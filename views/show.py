@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -22,21 +23,24 @@ def heading(sentence: str, question: str) -> None:
     st.header(sentence, anchor=False)
 
 
-def chart(name: str, spec: Any, alternative: str = "") -> None:
+def chart(name: str, spec: Any, alternative: str = "", export: bool = True) -> None:
     """A chart across the page with its image downloads; its text alternative is in the spec unless given here."""
     st.altair_chart(spec, width="stretch", alt=alternative or None)
+    if export:
+        exports(name, spec)
+
+
+def exports(name: str, spec: Any) -> None:
+    """Image downloads of a chart, drawn when they are asked for."""
     with st.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"exports-{name}"):
-        if charts.can_export():
-            st.download_button(
-                "PNG", lambda: charts.png(spec), f"{name}.png", "image/png",
-                key=f"png-{name}", on_click="ignore", type="tertiary",
-            )  # fmt: skip
-            st.download_button(
-                "SVG", lambda: charts.svg(spec), f"{name}.svg", "image/svg+xml",
-                key=f"svg-{name}", on_click="ignore", type="tertiary",
-            )  # fmt: skip
-        else:
+        if not charts.can_export():
             st.caption("PNG and SVG: pip install 'fabric-compare[export]'")
+            return
+        for kind, mime, drawn in (("png", "image/png", charts.png), ("svg", "image/svg+xml", charts.svg)):
+            st.download_button(
+                kind.upper(), partial(drawn, spec), f"{name}.{kind}", mime,
+                key=f"{kind}-{name}", on_click="ignore", type="tertiary",
+            )  # fmt: skip
 
 
 def table(

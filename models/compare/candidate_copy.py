@@ -81,10 +81,11 @@ def with_copy(scenario: Scenario, name: str, key: str, value: Any) -> Scenario:
             number = int(value)
         copy["overrides"] = {**copy.get("overrides", {}), key: number}
     shown = f"{value:g}" if isinstance(value, float) else str(value)
-    label = f"{name} {shown}"[:60].replace("_", " ")
+    label = technology(value).label if key == "technology" else f"{name} {shown}".replace("_", " ")
+    label = "".join(c for c in label if c.isalnum() or c in "_. +/-")[:60]
     serial = 2
     while label in mapping["candidates"]:
-        label = f"{name} {shown}"[:56].replace("_", " ") + f" {serial}"
+        label = f"{label[:56]} {serial}"
         serial += 1
     mapping["candidates"] = {**mapping["candidates"], label: copy}
     return from_mapping(mapping, scenario.name)

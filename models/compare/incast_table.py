@@ -14,16 +14,11 @@ from models.scenario.schema import Scenario
 
 # series key of the fabrics' incast results -> what a reader calls it, in order of the panels
 QUANTITIES: Mapping[str, tuple[str, str, float]] = {
-    "queue_bytes": ("Queue at the hot port", "KiB", 1.0 / 1024),
-    "rate_bytes_per_s": ("Sending rate, all senders", "Gbit/s", 8e-9),
-    "paused_fraction": ("Senders told to wait", "% of links", 100.0),
-    "victim_bytes_per_s": ("Victim's goodput", "Gbit/s", 8e-9),
+    "queue_bytes": ("Queue at the hot port", "", 1.0),
+    "rate_bytes_per_s": ("Reaching the receiver", "Gbit/s", 8e-9),
+    "held_fraction": ("Senders held back", "% of senders", 100.0),
+    "victim_rate_bytes_per_s": ("Victim's goodput", "Gbit/s", 8e-9),
 }
-FIGURES = {
-    "fct_mean": "mean completion", "fct_p50": "median completion", "fct_p99": "p99 completion", "fct_max": "last completion",
-    "queue_peak": "peak queue", "queue_mean": "mean queue", "pause_time": "pause time", "victim_goodput": "victim goodput",
-    "utilisation": "utilisation of the hot port", "drops": "drops", "marks": "marks",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,8 +102,8 @@ def tables_of(items: list[WorkloadTime]) -> IncastTables:
 def victim_fractions(tables: IncastTables) -> pd.DataFrame:
     """Victim's goodput as a fraction of an idle link's, candidate by candidate."""
     found = tables.figures
-    rows = found[(found.method == "fluid") & found.metric.isin(["victim_goodput_fraction", "victim_goodput"])]
-    return rows[rows.unit == "fraction"].drop_duplicates("candidate")[["candidate", "value", "low", "high"]]
+    rows = found[(found.method == "fluid") & (found.metric == "victim_share")]
+    return rows.drop_duplicates("candidate")[["candidate", "value", "low", "high"]]
 
 
 def incast_sentence(tables: IncastTables, fan_in: int) -> str:

@@ -35,10 +35,9 @@ def address() -> Iterator[str]:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]
-    log = open(SHOTS.parent / "out-app.log", "w") if os.environ.get("APP_LOG") else subprocess.DEVNULL
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), "--server.address", "127.0.0.1"],
-        cwd=ROOT, stdout=log, stderr=log,
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         end = time.monotonic() + STARTED_S

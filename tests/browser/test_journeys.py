@@ -1,0 +1,159 @@
+"""The journeys people make, in a real browser; pictures of every page go to ./screenshots (not committed)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from app import PAGES
+from models.scenario.load import SHIPPED
+from tests.browser.conftest import SHOTS, download_text, settled
+
+pytestmark = pytest.mark.browser
+MODULES = [entry[0] for group in PAGES.values() for entry in group]
+PATHS = {module: "/" if module == "decision" else "/" + module.replace("_", "-") for module in MODULES}
+TABLE = {
+    "decision": "candidates", "cluster_size": "cluster_size", "sensitivity": "tornado", "training_step": "phases",
+    "collectives": "collective", "incast": "incast", "network": "link_load", "cost": "bill_of_materials",
+    "evidence": "errors", "assumptions": "assumptions",
+}  # fmt: skip
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def finished(page: Any, module: str) -> None:
+    """Waits for the page's table, that is, for the end of its runs."""
+    page.wait_for_selector(f".st-key-csv-{TABLE[module]}")
+    page.wait_for_function("() => !document.querySelector(\"[class*='st-key-progress-']\")")
+    settled(page)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_page_shows_its_answer_downloads_its_table_and_fits(
+    opened: Callable[..., Any], module: str
+) -> None:
+    page = opened(PATHS[module])
+    finished(page, module)
+    assert page.locator("[data-testid='stException']").count() == 0
+    assert len(page.locator("h2").first.inner_text()) > 20
+    text = download_text(page, page.locator(f".st-key-csv-{TABLE[module]} button").first)
+    assert len(rows_of(text)) > 1
+    for image in page.locator("[data-testid='stVegaLiteChart']").all():
+        assert image.get_attribute("aria-label") or image.locator("[aria-label]").first.get_attribute(
+            "aria-label"
+        )
+    SHOTS.mkdir(exist_ok=True)
+    for width, height in ((1280, 900), (1600, 1000)):
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_timeout(250)
+            page.screenshot(path=SHOTS / f"{module}-{width}x{height}-{scheme}.png")
+        over = page.evaluate(
+            "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        assert over <= 0, f"{over} px of horizontal scroll at {width} px"
+
+
+def test_first_visit_to_answer_to_review_pack(opened: Callable[..., Any]) -> None:
+    page = opened("/")
+    finished(page, "decision")
+    answer = page.locator("h2").first.inner_text()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Review pack").click()
+    with zipfile.ZipFile(waiting.value.path()) as pack:
+        names = set(pack.namelist())
+        assert {"scenario.yaml", "report.html", "tables/comparison.csv"} <= names
+        assert any(name.startswith("charts/") for name in names)
+        assert pack.read("scenario.yaml").decode().startswith("schema_version: 1")
+    assert answer.split()[0]
+
+
+def test_gpus_change_the_link_and_the_link_opens_the_same_page(opened: Callable[..., Any]) -> None:
+    page = opened("/cluster-size")
+    finished(page, "cluster_size")
+    before = rows_of(download_text(page, page.locator(".st-key-csv-cluster_size button").first))
+    box = page.get_by_label("GPUs", exact=True)
+    box.fill("3072")
+    box.press("Enter")
+    page.wait_for_url(re.compile(r"set=cluster\.gpus"))
+    finished(page, "cluster_size")
+    page.wait_for_timeout(500)
+    after = download_text(page, page.locator(".st-key-csv-cluster_size button").first)
+    assert {row["gpus"] for row in rows_of(after)} - {row["gpus"] for row in before} == {"3072"}
+    parts = urlsplit(page.url)
+    fresh = opened(f"{parts.path}?{parts.query}")
+    finished(fresh, "cluster_size")
+    assert fresh.get_by_label("GPUs", exact=True).input_value() == "3072"
+    assert download_text(fresh, fresh.locator(".st-key-csv-cluster_size button").first) == after
+
+
+def test_own_file_with_a_fault_is_mended_in_place(opened: Callable[..., Any], tmp_path: Path) -> None:
+    text = (SHIPPED / "llama3-70b-1024-h100.yaml").read_text("utf-8").replace("gpus: 1024", "gpus: 1020")
+    file = tmp_path / "mine.yaml"
+    file.write_text(text, "utf-8")
+    page = opened("/cost")
+    page.get_by_role("button", name="Own file, edit, save").click()
+    page.locator("[data-testid='stFileUploader'] input[type=file]").set_input_files(file)
+    page.wait_for_selector("text=not a multiple of gpus_per_node")
+    page.keyboard.press("Escape")
+    area = page.get_by_label("Scenario as YAML")
+    area.fill(text.replace("gpus: 1020", "gpus: 512"))
+    area.press("Control+Enter")
+    page.get_by_role("button", name="Apply").click()
+    finished(page, "cost")
+    assert page.get_by_label("GPUs", exact=True).input_value() == "512"
+
+
+def test_a_changed_price_moves_the_answer_and_is_saved_as_yaml(opened: Callable[..., Any]) -> None:
+    page = opened("/cost?set=prices.sw_th5_wb:900000")
+    finished(page, "cost")
+    assert not page.locator("h2").first.inner_text().startswith("RoCEv2")
+    page.get_by_role("button", name="Own file, edit, save").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save as YAML").click()
+    saved = Path(waiting.value.path()).read_text("utf-8")
+    assert "sw_th5_wb" in saved and "900000" in saved
+
+
+def test_incast_at_64_starves_the_victim_on_pfc_alone_and_the_table_says_so(
+    opened: Callable[..., Any],
+) -> None:
+    page = opened("/incast?set=workloads.incast.fan_in:64")
+    finished(page, "incast")
+    page.get_by_role("button", name="Add RoCE with PFC alone").click()
+    page.wait_for_selector("[data-testid=stMain] >> text=RoCEv2 400G PFC without congestion control")
+    finished(page, "incast")
+    page.wait_for_timeout(500)
+    rows = rows_of(download_text(page, page.locator(".st-key-csv-incast button").first))
+    victim = {
+        row["candidate"]: float(row["value"])
+        for row in rows
+        if row["method"] == "fluid"
+        and row["metric"].startswith("victim_goodput")
+        and row["unit"] == "fraction"
+    }
+    alone = next(value for name, value in victim.items() if "PFC without" in name)
+    assert alone < 0.5
+    assert alone < victim["Spectrum-X 400G"]
+
+
+def test_two_tabs_keep_their_own_scenarios_and_a_refresh_keeps_the_state(opened: Callable[..., Any]) -> None:
+    one, two = opened("/cost?set=cluster.gpus:512"), opened("/cost?set=cluster.gpus:2048")
+    finished(one, "cost")
+    finished(two, "cost")
+    one.reload()
+    settled(one)
+    finished(one, "cost")
+    assert one.get_by_label("GPUs", exact=True).input_value() == "512"
+    assert two.get_by_label("GPUs", exact=True).input_value() == "2048"
