@@ -183,16 +183,32 @@ def _tree(endpoints: int, radix: int, taper: float, leaves: int | None = None) -
         spines = smallest_divisor_at_least(up, leaves * up / radix)
         return _Tree(endpoints, radix, down, up, leaves, spines, 0, 1)
     pod_leaves = radix // 2
-    pods = ceil(leaves / pod_leaves)
-    if pods > radix:
+    if ceil(leaves / pod_leaves) > radix:
         most = radix * pod_leaves * down
         raise CannotBuild(
             f"{endpoints} ports exceed the {most} a three-tier tree of {radix}-port switches reaches"
         )
-    spines_per_pod = smallest_divisor_at_least(up, ceil(leaves / pods) * up / (radix - radix // 2))
+    pods, spines_per_pod = _pods(leaves, up, radix)
     spines = pods * spines_per_pod
     cores = ceil(leaves * up / radix)
     return _Tree(endpoints, radix, down, up, leaves, spines, cores, pods)
+
+
+def _pods(leaves: int, up: int, radix: int) -> tuple[int, int]:
+    """Pods and spines of each: equal pods of at most k/2 leaves that take fewest spines, then fewest pods.
+
+    72 leaves of radix 64 are nine pods of eight leaves and eight spines (72 spines, as "spines = leaves" says), not
+    three of 24 with 32 spines each.
+
+    >>> _pods(128, 32, 64), _pods(72, 32, 64)
+    ((4, 32), (9, 8))
+    """
+    found = []
+    for pods in range(ceil(leaves / (radix // 2)), min(leaves, radix) + 1):
+        spines = smallest_divisor_at_least(up, ceil(leaves / pods) * up / (radix - radix // 2))
+        found.append((pods * spines, pods, spines))
+    _, pods, spines = min(found)
+    return pods, spines
 
 
 def _dividing(radix: int, down: int, up: int, leaves: int) -> tuple[int, int]:
