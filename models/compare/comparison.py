@@ -61,14 +61,14 @@ def compare(
     Raises InputError for anything the scenario asks that cannot be built, routed or run.
     """
     setups = [setup(scenario, name) for name in scenario.candidates]
+    progress("bills of material")
+    costs = candidate_costs(scenario, setups, prices)
     performance: list[WorkloadTime] = []
     for on in setups:
         for workload in scenario.workloads:
             for method in methods:
                 progress(f"{on.name}: {workload}, {method}")
                 performance.append(workload_time(scenario, on, workload, method))
-    progress("bills of material")
-    costs = candidate_costs(scenario, setups, prices)
     scored = {name: item.weight for name, item in scenario.workloads.items() if item.weight > 0}
     if not scored:  # nothing is scored: all count alike
         scored = dict.fromkeys(scenario.workloads, 1.0)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_ideal_s, incast_phase_time
-from models.tcp.loss import tcp_incast
 from models.topology.incast_wiring import incast_wiring
 from models.topology.link import Link
 from models.topology.network import Network
@@ -30,6 +29,8 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
 
 def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutcome:
     """One seeded run."""
+    from models.tcp.loss import tcp_incast
+
     wiring, technology = incast_wiring(network, link), link.technology
     kind = technology.congestion_control.kind
     made = tcp_incast(
