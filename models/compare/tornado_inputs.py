@@ -18,6 +18,7 @@ QUEUE_PAIRS = (
     1,
     16,
 )  # NCCL_IB_QPS_PER_CONNECTION as run in the field: 1 is the default, 16 what ECMP tuning uses
+DCQCN_SETS = ("hpcc_dcqcn_paper", "vendor_default")
 YEARS = (3, 5)
 DISCOUNT = (0.05, 0.12)
 FIGURES = (
@@ -83,11 +84,16 @@ def _technology_inputs(scenario: Scenario, candidate: str) -> Iterator[Input]:
 
 
 def _congestion_input(technology: Technology, start: str, candidate: str) -> Iterator[Input]:
-    """DCQCN against none at all: the parameter sets in between are closer to each other than to either end."""
-    if technology.congestion_control.kind == "dcqcn":
+    """DCQCN off and on, and its parameter sets from slow to quick timers."""
+    control = technology.congestion_control
+    if control.kind == "dcqcn":
         name, key = f"congestion control, {candidate}", start + "congestion_control.kind"
         source = "Meta SIGCOMM 2024 ran 400G training without DCQCN"
         yield Input(name, "model", key, "none", "dcqcn", "dcqcn", "kind", source, candidate)
+        name, key = f"DCQCN parameter set, {candidate}", start + "congestion_control.parameter_set"
+        low, high = DCQCN_SETS
+        source = "HPCC run.py (50 us timers) and NIC vendor default with SONiC lossless profile"
+        yield Input(name, "model", key, low, control.parameter_set or high, high, "set", source, candidate)
 
 
 def _workload_inputs(scenario: Scenario) -> Iterator[Input]:
