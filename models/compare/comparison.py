@@ -10,6 +10,7 @@ import pandas as pd
 from models.compare.costs import CandidateCost, candidate_costs, cost_rows
 from models.compare.draws import DRAWS_DEFAULT, DrawSource
 from models.compare.fabrics import METHODS, Method
+from models.compare.figure_spread import figure_spread
 from models.compare.metrics import common_phases, phase_rows, time_band, workload_rows
 from models.compare.performance import WorkloadTime, setup, workload_time
 from models.compare.result import ComparisonRow, PhaseRow
@@ -110,7 +111,7 @@ def time_bands(
         common = common_phases(items) if len(candidates) > 1 else frozenset()
         for name in candidates:
             own = [item for item in items if item.setup.name == name]
-            bands[name].append(time_band(workload, weight, own, common))
+            bands[name].append(time_band(workload, weight, own, common, figure_spread(own[0])))
     return bands
 
 

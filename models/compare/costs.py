@@ -164,6 +164,11 @@ def cost_rows(
     return rows
 
 
+def _moves_with(group: str, on: Setup) -> str:
+    """What a yearly cost line moves with: staff is uncertain for each fabric on its own, the rest is shared."""
+    return f"staff of {on.technology.fabric}" if group == "labour" else group
+
+
 def _cost(scenario: Scenario, on: Setup, quotes: Quotes) -> CandidateCost:
     of = wired(scenario, on.name)
     bill = bill_of_materials(of, on.name, quotes.catalogue)

@@ -11,6 +11,7 @@ from models.compare.pareto import pareto_set
 from models.compare.value import Value, ValueDraws
 from models.compare.value_of_information import expected_regret
 from models.compare.verdict import Verdict
+from models.compare.workload_verdicts import WorkloadVerdict
 
 PER_DOLLAR = "work per year / M USD per year"
 
@@ -39,6 +40,7 @@ def decision_rows(
     idle: Sequence[IdleCost],
     shares: Mapping[str, float],
     information: Mapping[str, float],
+    alone: Sequence[WorkloadVerdict],
 ) -> list[DecisionRow]:
     """Rows of decision.csv, the verdict first."""
 
@@ -57,6 +59,18 @@ def decision_rows(
     if lead is not None:
         note = f"{lead.better} over {lead.other}, work per dollar, 90 % band"
         rows.append(row(lead.better, "lead", lead.mid, "fraction", lead.low, lead.high, note))
+    for item in alone:
+        said, ahead = item.verdict, item.verdict.gap
+        rows.append(
+            row(
+                said.winner, "workload_lead", ahead.mid if ahead else None, "fraction",
+                ahead.low if ahead else None, ahead.high if ahead else None, said.sentence, item.workload,
+            )
+        )  # fmt: skip
+        note = said.time_sentence or "nothing to compare with"
+        rows.append(
+            row(item.fastest, "workload_speed_lead", item.lead, "fraction", note=note, about=item.workload)
+        )
     regret = expected_regret(drawn.work_per_dollar)
     best = max(float(values.mean()) for values in drawn.work_per_dollar.values())
     efficient = pareto_set(found)

@@ -10,7 +10,9 @@ import pandas as pd
 
 from models.compare.fabrics import METHODS
 from models.compare.performance import WorkloadTime, setup, workload_time
+from models.scenario.load import candidate_technology
 from models.scenario.schema import Scenario
+from models.units import size_text
 
 # series key of the fabrics' incast results -> what a reader calls it, in order of the panels
 QUANTITIES: Mapping[str, tuple[str, str, float]] = {
@@ -125,3 +127,20 @@ def incast_sentence(tables: IncastTables, fan_in: int) -> str:
 
 def _us(time_s: float) -> str:
     return f"{time_s * 1e3:.3g} ms" if time_s >= 1e-3 else f"{time_s * 1e6:.3g} us"
+
+
+def burst_sentence(scenario: Scenario, workload: str) -> str:
+    """What decides whether anybody is paused: all bursts together against the buffer of the hot switch."""
+    item = scenario.workloads[workload]
+    if item.kind != "incast":
+        return ""
+    total = item.fan_in * item.burst_bytes
+    parts = []
+    for name, candidate in scenario.candidates.items():
+        flow = candidate_technology(candidate).flow_control
+        if flow.kind == "credits" and flow.vl_buffer_kib is not None:
+            parts.append(f"{name} {size_text(flow.vl_buffer_kib.value * 1024)} a port")
+        else:
+            buffer_bytes = flow.switch_buffer_mb.value * 1e6
+            parts.append(f"{name} {size_text(buffer_bytes)} ({total / buffer_bytes:.2g} times full)")
+    return f"All bursts together are {size_text(total)}. Buffer of the hot switch: {'; '.join(parts)}."

@@ -30,11 +30,12 @@ def time_band(
     weight: float,
     items: Sequence[WorkloadTime],
     common: frozenset[tuple[str, str]] = frozenset(),
+    own_s: tuple[float, float] = (0.0, 0.0),
 ) -> TimeBand:
     """The time of one unit of a workload on one candidate, by method, with the band of what differs.
 
     The uncertainty of the compute and of the `common` phases is left out: every candidate runs on the same GPUs and
-    the same links inside the nodes, so it cancels.
+    the same links inside the nodes, so it cancels. `own_s`: see figure_spread.
     """
 
     def end(item: WorkloadTime, name: str) -> float:
@@ -47,7 +48,7 @@ def time_band(
     ends: dict[str, tuple[float, float, float]] = {
         item.method: (item.unit.total_s, end(item, "low_s"), end(item, "high_s")) for item in items
     }
-    return TimeBand(workload, weight, ends)
+    return TimeBand(workload, weight, ends, *own_s)
 
 
 def workload_rows(scenario: Scenario, item: WorkloadTime) -> list[ComparisonRow]:

@@ -29,6 +29,7 @@ from models.compare.tornado_inputs import inputs
 from models.compare.value import TimeBand, Value, ValueDraws, draw_names, value_draws, values
 from models.compare.value_of_information import information_values, settled_verdict
 from models.compare.verdict import Verdict
+from models.compare.workload_verdicts import WorkloadVerdict, workload_verdicts
 from models.export import frame_of
 from models.scenario.schema import Scenario
 from models.workload.phases import phases
@@ -50,6 +51,7 @@ class Sensitivity:
     values: tuple[Value, ...]  # best first
     drawn: ValueDraws
     verdict: Verdict
+    workloads: tuple[WorkloadVerdict, ...]  # each by itself
     tornado: tuple[TornadoRow, ...]
     break_even: tuple[BreakEvenRow, ...]
     decision: tuple[DecisionRow, ...]
@@ -101,11 +103,12 @@ def sensitivity(
     sizes = Variations(scenario, ["cluster.gpus"], ("analytical",), prices)
     even += size_crossings(sizes, list(scenario.candidates))
     network = {name: cost.network_usd for name, cost in costs.items()}
+    performance = tuple(_shown(variations))
+    alone = workload_verdicts(performance, case.costs, scenario.seed, draws)
     rows = decision_rows(
-        scenario.name, said, ranked, drawn, found, idle_costs(found, network), shares, information
+        scenario.name, said, ranked, drawn, found, idle_costs(found, network), shares, information, alone
     )
     setups = tuple(variations.setup({}, name) for name in scenario.candidates)
-    performance = tuple(_shown(variations))
     return Sensitivity(
         scenario=scenario,
         case=case,
@@ -114,6 +117,7 @@ def sensitivity(
         values=tuple(ranked),
         drawn=drawn,
         verdict=said,
+        workloads=tuple(alone),
         tornado=tuple(bars),
         break_even=tuple(even),
         decision=tuple(rows),

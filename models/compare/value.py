@@ -30,6 +30,8 @@ class TimeBand:
     workload: str
     weight: float
     by_method: Mapping[str, tuple[float, float, float]]  # method -> (value, low, high) of the whole
+    own_minus_s: float = 0.0  # what the technology's own figures may take off or add, this candidate alone
+    own_plus_s: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,11 @@ def draw_names(times: Mapping[str, Sequence[TimeBand]], costs: Mapping[str, Sequ
     names = {f"price {line.group}" for lines in costs.values() for line in lines}
     names |= {"model error, common", "method"}
     names |= {f"model error, {candidate}" for candidate in times}
+    names |= {
+        f"figures, {candidate}"
+        for candidate, bands in times.items()
+        if any(band.own_minus_s or band.own_plus_s for band in bands)
+    }
     return sorted(names)
 
 
@@ -87,10 +94,13 @@ def time_draws(band: TimeBand, candidate: str, source: DrawSource) -> Draws:
     """Time of one unit of work, one value a draw."""
     u = correlated(source["model error, common"], source[f"model error, {candidate}"])
     ends = [within_band(u, low, value, high) for value, low, high in band.by_method.values()]
-    if len(ends) == 1:
-        return ends[0]
-    v = source["method"]
-    return ends[0] * (1.0 - v) + ends[1] * v
+    time = ends[0]
+    if len(ends) > 1:
+        v = source["method"]
+        time = ends[0] * (1.0 - v) + ends[1] * v
+    if band.own_minus_s or band.own_plus_s:
+        time = time + within_band(source[f"figures, {candidate}"], -band.own_minus_s, 0.0, band.own_plus_s)
+    return np.maximum(time, 1e-12)
 
 
 def mid_time_s(band: TimeBand) -> float:
