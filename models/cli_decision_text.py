@@ -18,6 +18,9 @@ def sensitivity_text(result: Sensitivity) -> str:
     lines = [result.scenario.question, "", result.verdict.sentence]
     lines += [text for text in (result.verdict.time_sentence, result.verdict.cost_sentence) if text]
     lines += ["", _candidates_text(result)]
+    if len(result.workloads) > 1:
+        lines += ["", "each workload by itself"]
+        lines += [f"  {item.workload}: {item.verdict.sentence}" for item in result.workloads]
     if len(result.values) > 1:
         first, second = result.tornado[0].first, result.tornado[0].second
         lines += [

@@ -183,3 +183,16 @@ def test_the_decision_table_has_every_figure_for_every_candidate(small) -> None:
     idle = table[table.metric == "one_percent_idle"].set_index("candidate").value
     yearly = table[table.metric == "ownership_per_year"].set_index("candidate").value
     assert np.allclose(idle, 0.01 * yearly.loc[idle.index])
+
+
+def test_every_workload_has_a_verdict_of_its_own(small) -> None:
+    assert [item.workload for item in small.workloads] == list(small.scenario.workloads)
+    scored = next(item for item in small.workloads if item.workload == "training")
+    assert scored.verdict.gap.mid == pytest.approx(small.verdict.gap.mid, rel=1e-9)
+    shown = next(item for item in small.workloads if item.workload == "allreduce")
+    times = {item.setup.name: item.unit.total_s for item in small.performance if item.workload == "allreduce"}
+    quick, slow = sorted(times.values())
+    assert shown.fastest == min(times, key=lambda name: times[name])
+    assert shown.lead == pytest.approx(slow / quick - 1.0, rel=1e-9)
+    table = small.tables()["decision"]
+    assert set(table[table.metric == "workload_lead"].input) == set(small.scenario.workloads)
