@@ -178,7 +178,7 @@ def _cost(scenario: Scenario, on: Setup, quotes: Quotes) -> CandidateCost:
         fabric=on.technology.fabric,
         network_words=bill.built,
         lines=tuple(
-            CostLine(line.group, line.low_usd, line.mid_usd, line.high_usd)
+            CostLine(_moves_with(line.group, on), line.low_usd, line.mid_usd, line.high_usd)
             for line in yearly_costs(bill, own)
         ),
         capital_usd=bill.capital(),

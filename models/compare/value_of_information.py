@@ -19,7 +19,10 @@ WORDS = {
     "price OEM": "the prices of servers",
     "price any": "the prices of unbranded parts",
     "price various": "the prices of network software",
-    "price labour": "the staff each network needs",
+    "price staff of ib": "the staff an InfiniBand network needs",
+    "price staff of roce": "the staff a RoCE network needs",
+    "price staff of spectrum_x": "the staff a Spectrum-X network needs",
+    "price staff of tcp": "the staff a TCP network needs",
 }
 KNOWN_BINS = 16  # few, so that the noise of their means does not pass for a gain
 MATTERS_SHARE = 0.05  # of the variance; below it no single input would settle anything
@@ -83,4 +86,6 @@ def input_words(name: str) -> str:
         return f"the prices of {name.removeprefix('price ')}"
     if name.startswith("model error, "):
         return f"the model error of {name.removeprefix('model error, ')}"
+    if name.startswith("figures, "):
+        return f"what hosts and links of {name.removeprefix('figures, ')} really reach"
     return name
