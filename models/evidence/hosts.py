@@ -44,7 +44,7 @@ def storage_demand_bytes_per_s(operation: str, unit: float) -> float:
     Raises Unusable when the accelerators are not stated.
 
     >>> round(storage_demand_bytes_per_s("unet3d-h100 12acc", 1e6) / 1e6)
-    32721
+    32723
     """
     model = re.search(r"(unet3d|cosmoflow|resnet50)-(h100|a100)", operation.lower())
     count = re.search(r"(\d+) ?acc", operation.lower())

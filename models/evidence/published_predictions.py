@@ -119,8 +119,8 @@ def _algorithms(row: Row, setup: Setup) -> str:
         return setting
     else:
         names = ["ring", "tree", "nvls", "nvls_tree", "pat"]
-    if (old and setup.network.gpus > 2 * setup.network.domain_gpus) or nvls_off:
-        names = [name for name in names if name != "nvls_tree" and not (nvls_off and name == "nvls")]
+    if nvls_off or (old and setup.network.gpus > 2 * setup.network.domain_gpus):
+        names = [name for name in names if not name.startswith("nvls")]
     return "|".join(names)
 
 
