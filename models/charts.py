@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -146,7 +147,7 @@ def spread_labels(
     place = {name: values[name] for name in order}
     for _ in range(100):
         moved = False
-        for below, above in zip(order, order[1:], strict=False):
+        for below, above in pairwise(order):
             short = gap - (place[above] - place[below])
             if short > 1e-9 * max(gap, 1e-300):
                 place[below] -= short / 2

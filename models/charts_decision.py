@@ -69,7 +69,7 @@ def time_against_cost(
         draws + line + points + labels,
         finding,
         f"Scatter of {time_title.lower()} against ownership cost a year, lower left is better. {parts}.",
-        "Each dot one draw of prices and model error, what all candidates share taken out; lower left is better",
+        "Dots: draws of prices and model error, less what all share; lower left is better",
         height=340,
     )
 
@@ -91,7 +91,7 @@ def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> 
     low, high = min(0.0, float(shown.low.min())), max(0.0, float(shown.high.max()))
     pad = (high - low) * 0.14 or 1.0
     scale = alt.Scale(domain=[low - pad / 2, high + pad], nice=False)
-    x = alt.X("mid:Q", scale=scale, axis=charts.axis(f"Work per dollar against {best}, %"))
+    x = alt.X("mid:Q", scale=scale, axis=charts.axis("Work per dollar against the best, %"))
     colour = charts.colour(colours)
     zero = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(color=charts.INK).encode(x="x:Q")
     whisker = (
@@ -116,8 +116,8 @@ def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> 
     )
     return charts.finished(
         zero + whisker + point + text,
-        "How sure: bands that cross zero are not decided",
+        "How sure: 90 % bands, draw by draw",
         f"Work per dollar of each candidate against {best}, with 90 % bands. {words}.",
-        "Draw by draw, 90 % band; above the mark: share of draws in which it is best",
+        "Above the mark: share of draws in which it is best",
         height=340,
     )

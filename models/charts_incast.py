@@ -40,7 +40,7 @@ def strip(fan_in: int, victim: bool, colour: str = charts.WARN) -> Any:
         words.append({"x": 0.3, "y": -0.5, "text": "victim's sender shares the links, not the port"})
     kinds = alt.Scale(domain=["sender", "switch", "hot", "victim", "incast"],
                       range=[charts.INK, charts.INK, colour, "#2F6690", charts.INK])  # fmt: skip
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.6, 18]), axis=None)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.6, 21]), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[-1.0, 10.4]), axis=None)
     paint = alt.Color("kind:N", scale=kinds, legend=None)
     node_table = pd.DataFrame(nodes)
@@ -67,10 +67,10 @@ def strip(fan_in: int, victim: bool, colour: str = charts.WARN) -> Any:
     )
     return charts.finished(
         edges + dots + text + under + label,
-        "Many senders, one port; the victim only shares the way there",
+        "Many senders, one port",
         f"Sketch: {fan_in} senders and a victim flow reach the last leaf switch over the spines; the senders' data meet at "
         "one port, the victim goes to another.",
-        "Sketch, not to scale", height=210,
+        "Sketch; the victim only shares the way there", height=210,
     )  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def victim_bars(victims: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     x = alt.X(
         "percent:Q",
         scale=alt.Scale(domain=[0, 112], nice=False),
-        axis=charts.axis("Victim's goodput, % of an idle link"),
+        axis=charts.axis("Victim's goodput, %"),
     )
     bars = alt.Chart(shown).mark_bar(height={"band": 0.6}).encode(y=y, x=x, color=charts.colour(colours))
     text = (
@@ -177,7 +177,7 @@ def victim_bars(victims: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     worst = shown.sort_values("value").iloc[0]
     return charts.finished(
         bars + text,
-        f"The victim keeps {worst.text} on {worst.candidate}",
+        f"Victim least on {worst.candidate}: {worst.text}",
         "Victim's goodput: " + "; ".join(f"{r.candidate} {r.text}" for r in charts.rows(shown)),
         height=110 + 36 * len(shown),
     )
@@ -199,23 +199,8 @@ def completion(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     last = shown.loc[shown.groupby("candidate").completion_us.idxmax()].sort_values("completion_us")
     return charts.finished(
         lines,
-        f"The last sender is done first on {last.candidate.iloc[0]}: {last.completion_us.iloc[0]:.4g} us",
+        f"Last sender done first: {last.candidate.iloc[0]}",
         "Completion times: "
         + "; ".join(f"{r.candidate} {r.completion_us:.4g} us" for r in charts.rows(last)),
         height=250,
-    )
-
-
-def fan_in_line(table: pd.DataFrame, colours: Mapping[str, str], title: str) -> Any:
-    """Victim goodput or slowdown against aggregate burst over shared buffer."""
-    x = alt.X(
-        "burst_over_buffer:Q",
-        scale=alt.Scale(type="log", base=2, nice=False),
-        axis=charts.axis("All bursts together over the switch buffer", "format(datum.value, '.2~g')"),
-    )
-    lines = alt.Chart(table).mark_line(point=True, strokeWidth=2).encode(
-        x=x, y=alt.Y("value:Q", axis=charts.axis(title)), color=charts.colour(colours), tooltip=["candidate:N", "fan_in:Q", "value:Q"]
-    )  # fmt: skip
-    return charts.finished(
-        lines, title, f"{title} against all bursts together over the switch buffer.", height=240
     )

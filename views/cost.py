@@ -20,10 +20,10 @@ def page(case: Case, question: str) -> None:
     answer = answers.quick_comparison(case.scenario)
     show.heading(sentence(answer), question)
     _breakdown(answer, case.colours)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
+    bill, prices = st.tabs(["Bill of materials", "Edit prices"])
+    with bill:
         _bill(answer)
-    with right:
+    with prices:
         _prices(answer)
     if case.scenario.prices:
         st.caption(f"{len(case.scenario.prices)} prices are set by this scenario. {answer.verdict.sentence}")
@@ -140,13 +140,16 @@ def _prices(answer: Comparison) -> None:
                 for a, b in zip(table.unit_price_low_usd, table.unit_price_high_usd, strict=True)
             ],
             "Set": ["yours" if part in given else "" for part in table.part],
+            "Confidence": table.price_confidence,
+            "Date": table.price_date,
+            "Source": table.price_source,
         }
     )
     version = hash(tuple(zip(shown.part, shown.USD, strict=True)))
     st.markdown("Prices: edit a cell, the answer follows")
     st.data_editor(
         shown, hide_index=True, height=420, width="stretch", key=f"prices-{version}",
-        disabled=["part", "Part", "Band", "Set"], on_change=_price_changed, args=(f"prices-{version}", tuple(shown.part)),
+        disabled=["part", "Part", "Band", "Set", "Confidence", "Date", "Source"], on_change=_price_changed, args=(f"prices-{version}", tuple(shown.part)),
         column_config={
             "part": None,
             "USD": st.column_config.NumberColumn(min_value=0.0, format="localized", help="Price of one, USD."),

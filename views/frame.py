@@ -138,7 +138,7 @@ def _report(error: Exception) -> None:
 def _style() -> None:
     st.html(
         "<style>"
-        ".block-container{padding-top:4rem;padding-bottom:3rem;max-width:1500px}"
+        ".block-container{padding-top:4rem;padding-bottom:3rem;padding-left:2.4rem;padding-right:2.4rem;max-width:1500px}"
         "section[data-testid='stSidebar']{width:264px!important;min-width:264px!important}"
         "[data-testid='stSidebarUserContent']{padding-top:.4rem}"
         "[data-testid='stHeading'] h2{padding-top:0}"
@@ -150,7 +150,7 @@ def _style() -> None:
         "[data-testid='stSidebarNavItems']{padding-top:0;gap:0}"
         "[data-testid='stSidebarNav'] header,[data-testid='stNavSectionHeader']{padding-top:.2rem;padding-bottom:0;margin-top:0}"
         "[data-testid='stSidebarHeader']{height:2.4rem;padding-top:.4rem;margin-bottom:0}"
-        "[data-testid='stSidebar'] [data-testid='stVerticalBlock']{gap:.55rem}"
+        "[data-testid='stSidebar'] [data-testid='stVerticalBlock']{gap:.4rem}"
         "button[kind='tertiary']{font-size:.82rem;opacity:.85;padding:0 .2rem}"
         "[class*='st-key-chips'] button{justify-content:flex-start}"
         "</style>"

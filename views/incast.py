@@ -7,6 +7,7 @@ import streamlit as st
 
 from models import charts, charts_incast
 from models.compare.incast_table import (
+    burst_sentence,
     QUANTITIES,
     IncastTables,
     incast_sentence,
@@ -66,6 +67,7 @@ def page(case: Case, question: str) -> None:
     with left:
         _panels(tables, case.colours)
     st.markdown(EXPLAINED)
+    st.caption(burst_sentence(only, name))
     show.table("incast", _figures(tables), full=tables.figures, caption="Figures by both methods", height=360)
     show.table("incast_series", tables.series, height=200, caption="The lines on the charts")
     with st.expander("Assumptions"):

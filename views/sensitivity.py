@@ -53,23 +53,11 @@ def page(case: Case, question: str) -> None:
         return
     show.chart("tornado", charts_sensitivity.tornado(tables["tornado"], case.colours, first, second))
     _explorer(found, case.colours)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        show.table(
-            "break_even",
-            _break_even(tables["break_even"]),
-            full=tables["break_even"],
-            caption="Where two candidates tie",
-            height=320,
-        )
-    with right:
-        show.table(
-            "tornado",
-            _tornado(tables["tornado"]),
-            full=tables["tornado"],
-            caption="One input at a time",
-            height=320,
-        )
+    show.table(
+        "break_even", _break_even(tables["break_even"]), full=tables["break_even"], caption="Where two candidates tie",
+        height=320,
+    )  # fmt: skip
+    show.table("tornado", _tornado(tables["tornado"]), full=tables["tornado"], caption="One input at a time", height=320)
     with st.expander("Decision figures: odds, regret, shares of variance, value of information"):
         show.table("decision", tables["decision"])
     with st.expander("Assumptions"):
