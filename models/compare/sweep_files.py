@@ -25,6 +25,7 @@ from models.scenario.load import dump
 from models.scenario.schema import Scenario
 
 TABLE, JOURNAL, SEAL = "sweep.csv", "sweep.journal", "sweep.json"
+SET_ASIDE = "sweep.journal.before"
 FORMAT = 1
 MARK = b"point "
 SYNC_S = 1.0  # a kill loses nothing that was written; a power cut at most this
@@ -55,6 +56,8 @@ class Journal:
         keep = 0
         if resume and self.path.exists():
             self.done, keep = _finished(self.path, asked)
+        elif self.path.exists():  # hours of work are not thrown away because of a forgotten --resume
+            os.replace(self.path, folder / SET_ASIDE)
         self._file: BinaryIO = open(self.path, "r+b" if keep else "wb")  # noqa: SIM115
         self._file.truncate(keep)
         self._file.seek(keep)

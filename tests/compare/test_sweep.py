@@ -15,7 +15,7 @@ import pytest
 from models.compare import sweep as sweeping
 from models.compare.axes import axes, grid
 from models.compare.sweep import Interrupted, blocks, rows_text, sweep
-from models.compare.sweep_files import JOURNAL, SEAL, TABLE
+from models.compare.sweep_files import JOURNAL, SEAL, SET_ASIDE, TABLE
 from models.compare.sweep_points import CANNOT_BUILD, INVALID, OK
 from models.scenario.faults import InputError
 from models.scenario.load import dump
@@ -182,6 +182,19 @@ def test_resume_takes_an_empty_or_a_finished_folder(tmp_path, points, expected) 
     assert again.table.stat().st_mtime_ns == stamp
     again.table.write_text("spoiled")
     assert sweep(SMALL, points, tmp_path, ANALYTICAL, resume=True).table.read_text() == expected
+
+
+def test_starting_over_sets_the_unfinished_journal_aside(tmp_path, points, monkeypatch) -> None:
+    monkeypatch.setattr(sweeping, "BATCH_S", 0.0)
+
+    def stop(done: int, total: int, left: float | None) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        sweep(SMALL, points, tmp_path, ANALYTICAL, report=stop)
+    started = (tmp_path / JOURNAL).read_bytes()
+    assert sweep(SMALL, points, tmp_path, ANALYTICAL).reused == 0
+    assert (tmp_path / SET_ASIDE).read_bytes() == started
 
 
 def test_a_folder_of_another_question_is_refused(tmp_path, points) -> None:
