@@ -44,12 +44,13 @@ class Score:
         return self.relative_work / self.yearly_usd * 1e6 if self.yearly_usd > 0 else float("inf")
 
 
-def case_at(variations: Variations, point: Point, base: Case | None = None) -> Case:
+def case_at(variations: Variations, point: Point, base: Case | None = None, figures: bool = False) -> Case:
     """The case at a point; a candidate that has no answer there keeps that of `base`.
 
+    With `figures` the bands of the times hold what each technology's own figures leave open, for draws.
     Raises InputError when there is no base and a candidate has no answer.
     """
-    bands = variations.bands(point)
+    bands = variations.bands(point, figures)
     times: dict[str, Sequence[TimeBand]] = {}
     costs: dict[str, Sequence[CostLine]] = {}
     for name in variations.scenario.candidates:
@@ -139,6 +140,18 @@ def with_times_at(case: Case, candidates: Sequence[str], end: str, share: float)
             for name, bands in case.times.items()
         },
     )
+
+
+def with_figures_at(case: Case, candidate: str, end: str) -> Case:
+    """The case with what a candidate's own figures leave open at its "low" (5 %) or "high" (95 %) end."""
+    at = normal_share(np.array([-NORMAL_95 if end == "low" else NORMAL_95]))
+
+    def moved(band: TimeBand) -> TimeBand:
+        more = float(within_band(at, -band.own_minus_s, 0.0, band.own_plus_s)[0])
+        ends = {m: (v + more, lo + more, hi + more) for m, (v, lo, hi) in band.by_method.items()}
+        return replace(band, by_method=ends)
+
+    return replace(case, times={**case.times, candidate: [moved(band) for band in case.times[candidate]]})
 
 
 def by_method_only(case: Case, method: str) -> Case:

@@ -83,7 +83,7 @@ def sensitivity(
     """
     progress("times and costs")
     variations = Variations(scenario, (), methods, prices)
-    case = case_at(variations, {})
+    case = case_at(variations, {}, figures=True)
     costs = {name: variations.cost({}, name) for name in scenario.candidates}
     progress(f"{draws} draws")
     source = DrawSource(draw_names(case.times, case.costs), draws, scenario.seed)

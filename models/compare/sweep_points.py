@@ -200,11 +200,14 @@ class Variations:
         found = {name: weight for name, weight in weights.items() if weight > 0}
         return found or dict.fromkeys(self.scenario.workloads, 1.0)
 
-    def bands(self, point: Point) -> Mapping[str, list[TimeBand]]:
-        """Times of the scored workloads by candidate, as the value model takes them; those without an answer left out."""
+    def bands(self, point: Point, figures: bool = False) -> Mapping[str, list[TimeBand]]:
+        """Times of the scored workloads by candidate, as the value model takes them; those without an answer left out.
+
+        With `figures` the bands hold what each technology's own figures leave open.
+        """
         scored = self.scored(point)
         keys = dict.fromkeys(k for (_, w), found in self._time_keys.items() if w in scored for k in found)
-        key = ("bands", tuple(scored.items()), values_of(tuple(keys), point))
+        key = ("bands", figures, tuple(scored.items()), values_of(tuple(keys), point))
 
         def made() -> Mapping[str, list[TimeBand]]:
             items: list[WorkloadTime] = []
@@ -217,7 +220,8 @@ class Variations:
             whole = [
                 n for n in names if sum(i.setup.name == n for i in items) == len(scored) * len(self.methods)
             ]
-            return time_bands([item for item in items if item.setup.name in whole], whole, scored)
+            answered = [item for item in items if item.setup.name in whole]
+            return time_bands(answered, whole, scored, figures)
 
         return self._part(key, made)
 

@@ -13,6 +13,7 @@ from models.compare.case import (
     lead,
     ranking,
     scores,
+    with_figures_at,
     with_group_at,
     with_times_at,
 )
@@ -147,6 +148,24 @@ def _error_rows(base: Case, row: Callable[..., TornadoRow]) -> list[TornadoRow]:
         low, high = ends([name], 1.0 - COMMON_MODEL_ERROR)
         words = f"{input_words(drawn)}, apart from the common one"
         rows.append(row(words, "model error", settings, "quantile", low, high, source, name, drawn))
+    for name, bands in base.times.items():
+        if any(band.own_minus_s or band.own_plus_s for band in bands):
+            drawn = f"figures, {name}"
+            low, high = with_figures_at(base, name, "low"), with_figures_at(base, name, "high")
+            source_words = "bands of the technology's own figures, one at a time, added as squares"
+            rows.append(
+                row(
+                    input_words(drawn),
+                    "model error",
+                    settings,
+                    "quantile",
+                    low,
+                    high,
+                    source_words,
+                    name,
+                    drawn,
+                )
+            )
     low, high = ends(base.candidates, COMMON_MODEL_ERROR)
     drawn = "model error, common"
     rows.append(row(input_words(drawn), "model error", settings, "quantile", low, high, source, "", drawn))
