@@ -49,14 +49,17 @@ def normal_share(z: Draws) -> Draws:
 
 
 class DrawSource:
-    """Columns of one scrambled Sobol sequence, handed out by name; same seed and names, same numbers."""
+    """Columns of one scrambled Sobol sequence, handed out by name in the order given.
+
+    Same seed, same place in the order, same numbers: what a thing is called does not change its draws.
+    """
 
     def __init__(self, names: list[str], draws: int, seed: int) -> None:
         from scipy.stats import qmc
 
-        unique = sorted(set(names))
+        unique = list(dict.fromkeys(names))
         power = max(4, int(np.ceil(np.log2(max(draws, 16)))))
-        mixed = crc32("|".join(unique).encode()) ^ seed
+        mixed = crc32(str(len(unique)).encode()) ^ seed
         sequence = qmc.Sobol(d=max(1, len(unique)), scramble=True, rng=np.random.default_rng(mixed))
         table = sequence.random_base2(power)[:draws]
         self._columns = {name: table[:, i] for i, name in enumerate(unique)}

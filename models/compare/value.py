@@ -70,16 +70,28 @@ class ValueDraws:
 
 
 def draw_names(times: Mapping[str, Sequence[TimeBand]], costs: Mapping[str, Sequence[CostLine]]) -> list[str]:
-    """Names of everything that is uncertain."""
-    names = {f"price {line.group}" for lines in costs.values() for line in lines}
-    names |= {"model error, common", "method"}
-    names |= {f"model error, {candidate}" for candidate in times}
-    names |= {
+    """Names of everything that is uncertain: the shared first, then each candidate's own.
+
+    Candidates come in the order of their figures, so that exchanging their names exchanges the answer and nothing else.
+    """
+    shared = {f"price {line.group}" for lines in costs.values() for line in lines}
+    names = sorted(shared | {"model error, common", "method"})
+    order = sorted(times, key=lambda candidate: (_content(times[candidate], costs[candidate]), candidate))
+    names += [f"model error, {candidate}" for candidate in order]
+    names += [
         f"figures, {candidate}"
-        for candidate, bands in times.items()
-        if any(band.own_minus_s or band.own_plus_s for band in bands)
-    }
-    return sorted(names)
+        for candidate in order
+        if any(band.own_minus_s or band.own_plus_s for band in times[candidate])
+    ]
+    return names
+
+
+def _content(times: Sequence[TimeBand], costs: Sequence[CostLine]) -> tuple[object, ...]:
+    """What a candidate is, its name apart."""
+    return (
+        tuple((band.workload, band.weight, tuple(band.by_method.values())) for band in times),
+        tuple((line.group, line.low_usd, line.mid_usd, line.high_usd) for line in costs),
+    )
 
 
 def cost_draws(lines: Sequence[CostLine], source: DrawSource) -> Draws:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from models.compare.case import by_method_only, lead, ranking, scores, with_group_at, with_times_at
+from models.compare.case import Case, by_method_only, lead, ranking, scores, with_group_at, with_times_at
 from models.compare.draws import DrawSource
 from models.compare.pareto import pareto_set
 from models.compare.sensitivity import draws_table, influence, sensitivity
@@ -42,16 +42,28 @@ def test_equal_candidates_without_spread_share_the_probability() -> None:
     assert [v.probability_best for v in ranked] == [0.5, 0.5, 0.0]
 
 
-def test_swapping_names_swaps_the_answer() -> None:
-    """What is A's and B's changes hands; draws differ by name, so probabilities agree to their noise."""
-    there, _, _ = drawn_of(case(spread=0.05), draws=8192)
-    swapped = case(spread=0.05, times=(10.2, 10.0, 11.0), millions=(15.5, 16.0, 15.0))
-    back, _, _ = drawn_of(swapped, draws=8192)
+def swapped(spread: float):
+    """What is A's becomes B's and the other way round: figures, vendors and all."""
+    given, names = case(spread=spread), {"A": "B", "B": "A", "C": "C"}
+    return Case(
+        {names[name]: bands for name, bands in given.times.items()},
+        {names[name]: lines for name, lines in given.costs.items()},
+    )
+
+
+def test_swapping_names_swaps_the_answer_and_nothing_else() -> None:
+    there, drawn, _ = drawn_of(case(spread=0.05))
+    back, drawn_back, _ = drawn_of(swapped(0.05))
     names = {"A": "B", "B": "A", "C": "C"}
     assert [names[v.candidate] for v in there] == [v.candidate for v in back]
     for ours, theirs in zip(there, back, strict=True):
         assert ours.work_per_dollar == pytest.approx(theirs.work_per_dollar, rel=1e-12)
-        assert ours.probability_best == pytest.approx(theirs.probability_best, abs=0.03)
+        assert ours.probability_best == theirs.probability_best
+        assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), rel=1e-12)
+    first, second = verdict(there, drawn, "work"), verdict(back, drawn_back, "work")
+    assert (names[first.winner], names[first.runner_up], first.decided) == (
+        second.winner, second.runner_up, second.decided,
+    )  # fmt: skip
 
 
 def test_swapping_names_swaps_the_verdict_exactly_without_spread() -> None:
