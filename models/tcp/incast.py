@@ -33,11 +33,12 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
 
     wiring, technology = incast_wiring(network, link), link.technology
     kind = technology.congestion_control.kind
+    alpha = technology.flow_control.dynamic_threshold
     made = tcp_incast(
         burst.fan_in,
         float(burst.burst_bytes),
         link.rate_bytes_per_s,
-        wiring.host_propagation_s + link.host_pair_latency_s / 2.0,
+        wiring.host_propagation_s,
         technology.flow_control.switch_buffer_mb.value * 1e6,
         rto_s=technology.loss_recovery.timeout_ms.value * 1e-3,
         initial_window_packets=INITIAL_WINDOW_PACKETS,
@@ -45,8 +46,12 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
         header_bytes=link.wire_packet_bytes - link.packet_bytes,
         leaves=wiring.leaves,
         spines=wiring.spines,
+        fabric_propagation_s=wiring.fabric_propagation_s,
+        host_s=link.host_pair_latency_s,
+        host_rate_bytes_per_s=link.host_limit_bytes_per_s,
+        alpha=1.0 if alpha is None else alpha.value,
         law="dctcp" if kind == "dctcp" else "reno",
-        ecn_threshold_bytes=_ecn_threshold_bytes(link),
+        ecn_threshold_bytes=_ecn_threshold_bytes(link) if kind == "dctcp" else float("inf"),
         victim=burst.victim,
         seed=seed,
     )
@@ -58,7 +63,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
         queue_peak_bytes=made.queue_peak_bytes,
         held_s_per_sender=made.timeouts * technology.loss_recovery.timeout_ms.value * 1e-3 / burst.fan_in,
         pauses=0,
-        marks=0,
+        marks=made.marks,
         drops=int(made.drops),
         timeouts=int(made.timeouts),
         victim_goodput_bytes_per_s=made.victim_goodput_bytes_per_s if burst.victim else None,
@@ -70,6 +75,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
             held_fraction=np.zeros(len(series["t_s"])),
         ),
         words="waiting for timeouts",
+        notes=() if made.status == "finished" else (f"TCP solver: {made.status}",),
     )
 
 

@@ -22,7 +22,9 @@ def link(technology: Technology) -> Link:
     """The link of a TCP technology; cores x rate per core caps what a NIC can move."""
     figures, host = technology.link, technology.host
     if host.cores is None or host.gbit_per_s_per_core is None:
-        raise ValueError(f"technology {technology.id}: host.cores and host.gbit_per_s_per_core are needed for tcp")
+        raise ValueError(
+            f"technology {technology.id}: host.cores and host.gbit_per_s_per_core are needed for tcp"
+        )
     limit = bytes_per_s_from_gbit_per_s(host.cores.value * host.gbit_per_s_per_core.value)
     efficiency = wire_efficiency(figures.mtu_bytes.value, figures.header_bytes.value)
     return technology_link(technology, efficiency, limit)
