@@ -124,7 +124,7 @@ def advance(
     node_packet = np.empty(1024, np.int64)
     node_tx = np.empty(1024, np.int64)
     nodes = 0
-    spare = np.int64(-1)
+    spare = np.int64(-1)  # list of nodes not in use
     busy_until = np.zeros(links, np.float64)
     waiting = np.zeros(links, np.float64)
     peak = np.zeros(links, np.float64)
@@ -181,7 +181,7 @@ def advance(
                         node_next = np.concatenate((node_next, np.empty(nodes, np.int64)))
                         node_packet = np.concatenate((node_packet, np.empty(nodes, np.int64)))
                         node_tx = np.concatenate((node_tx, np.empty(nodes, np.int64)))
-                    node = nodes
+                    node = np.int64(nodes)
                     nodes += 1
                 node_next[node] = -1
                 node_packet[node] = packet
