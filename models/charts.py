@@ -185,7 +185,12 @@ def can_export() -> bool:
 
 
 def _sized(chart: Any) -> dict[str, Any]:
-    spec: dict[str, Any] = chart.to_dict()
+    """A chart, or its mapping with rows as tables, ready to be drawn on white."""
+    spec: dict[str, Any] = dict(chart) if isinstance(chart, Mapping) else chart.to_dict()
+    spec["datasets"] = {
+        name: rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows
+        for name, rows in spec.get("datasets", {}).items()
+    }
     if not any(key in spec for key in ("hconcat", "vconcat", "concat", "facet", "spec")):
         spec["width"] = EXPORT_WIDTH
     spec["background"] = "white"

@@ -41,6 +41,7 @@ def flow_run(scenario: Scenario) -> Job | None:
         "Flow solver",
         lambda job: compare(scenario, progress=job.progress),
         steps=2 * len(scenario.candidates) * len(scenario.workloads) + 1,
+        aside=True,
     )
 
 

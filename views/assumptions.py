@@ -9,12 +9,15 @@ from models.compare.assumptions import assumption_table
 from views import answers, show
 from views.ask import base_scenario
 from views.frame import Case
+from views.kept import kept
 
 
 def page(case: Case, question: str) -> None:
     """Every parameter with value, unit, source and confidence; search, filter, changed ones marked."""
     answer = answers.quick_comparison(case.scenario)
-    table = assumption_table(answer, base_scenario(case.ask.name, case.ask.text))
+    shipped = base_scenario(case.ask.name, case.ask.text)
+    key = ("assumptions", case.key, shipped.model_dump_json())
+    table = kept(key, lambda: assumption_table(answer, shipped))
     changed = int(table.changed.sum())
     weak = int(table.confidence.isin(["from memory", "assumption", "vendor claim"]).sum())
     show.heading(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -10,6 +12,7 @@ from models.compare.cluster_size import cluster_size_table, size_sentence, sizes
 from models.units import usd_text
 from views import answers, show
 from views.frame import Case
+from views.kept import kept
 
 BATCHES = {"fixed": "the batch stays as it is", "per_gpu": "the batch grows with the cluster"}
 
@@ -31,16 +34,16 @@ def page(case: Case, question: str) -> None:
     show.heading(size_sentence(table), question)
     show.chart(
         "cluster_size",
-        charts_cluster_size.work_per_dollar(table, case.colours, turns(table), scenario.cluster.gpus),
+        lambda: charts_cluster_size.work_per_dollar(table, case.colours, turns(table), scenario.cluster.gpus),
+        case.key,
     )
     columns = [c for c in charts_cluster_size.SMALL if table[c].notna().any()]
     training = any(item.weight > 0 and item.kind == "llm_training" for item in scenario.workloads.values())
     for place, column in zip(st.columns(len(columns)), columns, strict=True):
         with place:
-            small = charts_cluster_size.small(
-                table, column, case.colours, "Step time" if training else "Time"
-            )
-            show.chart(f"size_{column}", small)
+            word = "Step time" if training else "Time"
+            made = partial(charts_cluster_size.small, table, column, case.colours, word)
+            show.chart(f"size_{column}", made, case.key)
     missing = table[table.status != "ok"]
     if len(missing):
         with st.expander(f"{missing.gpus.nunique()} sizes some candidates cannot be built at: why"):
@@ -49,7 +52,12 @@ def page(case: Case, question: str) -> None:
                 st.markdown(
                     f"- {', '.join(group.candidate.unique())} at {at} GPUs: {show.escaped(str(reason))}"
                 )
-    show.table("cluster_size", shown(table), full=table, caption="Every size and candidate")
+    show.table(
+        "cluster_size",
+        kept(("sizes", case.key), lambda: shown(table)),
+        full=table,
+        caption="Every size and candidate",
+    )
     with st.expander("Assumptions"):
         kinds = {item.batch_scaling for item in scenario.workloads.values() if item.kind == "llm_training"}
         batch = "; ".join(BATCHES[kind] for kind in sorted(kinds))

@@ -17,6 +17,7 @@ from models.scenario.faults import InputError
 from models.units import duration_text, size_text
 from views import answers, show
 from views.frame import Case
+from views.kept import kept
 
 
 def page(case: Case, question: str) -> None:
@@ -36,9 +37,10 @@ def page(case: Case, question: str) -> None:
     with right.popover("Your nccl-tests log", width="stretch"):
         file = st.file_uploader("Output of all_reduce_perf and the like", type=["txt", "log"], key="nccl-log")
     own: pd.DataFrame | None = None
+    log = b"" if file is None else file.getvalue()
     if file is not None:
         try:
-            own = nccl_log(file.getvalue().decode("utf-8", errors="replace"), file.name)
+            own = nccl_log(log.decode("utf-8", errors="replace"), file.name)
         except InputError as error:
             st.error(str(error))
     table: pd.DataFrame | None = show.result_of(
@@ -52,13 +54,24 @@ def page(case: Case, question: str) -> None:
         return
     with place:
         show.heading(collective_sentence(table), question)
-    points = published_points(scenario, operation)
+    points = kept(("published", case.key, operation), lambda: published_points(scenario, operation))
     wide, narrow = st.columns([3, 2], gap="medium")
     with wide:
-        show.chart("bus_bandwidth", charts_collectives.bus_bandwidth(table, points, case.colours, own))
+        show.chart(
+            "bus_bandwidth",
+            lambda: charts_collectives.bus_bandwidth(table, points, case.colours, own),
+            case.key, operation, ranks, log,
+        )  # fmt: skip
     with narrow:
-        show.chart("collective_time", charts_collectives.latency(table, case.colours))
-    show.table("collective", _text(table), full=table, height=320, caption="Algorithm and limit by size")
+        show.chart(
+            "collective_time",
+            lambda: charts_collectives.latency(table, case.colours),
+            case.key,
+            operation,
+            ranks,
+        )
+    text = kept(("collective", case.key, operation, ranks), lambda: _text(table))
+    show.table("collective", text, full=table, height=320, caption="Algorithm and limit by size")
     if len(points):
         show.table("published_points", points, caption="Published points on the chart")
     with st.expander("Assumptions"):

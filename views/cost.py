@@ -11,6 +11,7 @@ from models.compare.cost_tables import cost_by_category, cost_totals, difference
 from models.units import usd_text
 from views import answers, inputs, show
 from views.frame import Case
+from views.kept import kept
 
 SCOPES = {"networks": "Networks only", "cluster": "Whole cluster"}
 
@@ -19,7 +20,7 @@ def page(case: Case, question: str) -> None:
     """Cost by category, where two candidates differ, the bill, prices to edit."""
     answer = answers.quick_comparison(case.scenario)
     show.heading(sentence(answer), question)
-    _breakdown(answer, case.colours)
+    _breakdown(answer, case.colours, case.key)
     bill, prices = st.tabs(["Bill of materials", "Edit prices"])
     with bill:
         _bill(answer)
@@ -62,12 +63,15 @@ def sentence(answer: Comparison) -> str:
 
 
 @st.fragment
-def _breakdown(answer: Comparison, colours: dict[str, str]) -> None:
+def _breakdown(answer: Comparison, colours: dict[str, str], key: tuple[str, ...]) -> None:
     scope = st.segmented_control(
         "Shown", list(SCOPES), default="networks", format_func=SCOPES.__getitem__, key="cost-scope",
         label_visibility="collapsed", required=True,
     )  # fmt: skip
-    table = cost_by_category(answer, "cluster" if scope == "cluster" else "networks")
+    table = kept(
+        ("cost", key, scope),
+        lambda: cost_by_category(answer, "cluster" if scope == "cluster" else "networks"),
+    )
     totals = cost_totals(table).sort_values("mid_usd")
     names = list(totals.candidate)
     years = answer.scenario.economics.years
@@ -76,11 +80,13 @@ def _breakdown(answer: Comparison, colours: dict[str, str]) -> None:
         what = "the four networks" if scope != "cluster" else "the whole cluster"
         show.chart(
             "cost_by_category",
-            charts_cost.stacked(
+            lambda: charts_cost.stacked(
                 table,
                 f"{names[0]} is cheapest: {usd_text(float(totals.mid_usd.iloc[0]))} over {years} years",
                 f"{what[:1].upper() + what[1:]}, mid prices; whisker: all prices low to all prices high",
             ),
+            key,
+            scope,
         )
     with right:
         if len(names) > 1:
@@ -91,8 +97,10 @@ def _breakdown(answer: Comparison, colours: dict[str, str]) -> None:
                 st.caption("Choose two different candidates to see where they differ.")
             else:
                 show.chart(
-                    "cost_difference", charts_cost.waterfall(difference(table, first, second), colours)
-                )
+                    "cost_difference",
+                    lambda: charts_cost.waterfall(difference(table, first, second), colours),
+                    key, scope, first, second,
+                )  # fmt: skip
     show.table("cost_by_category", _wide(table), full=table.drop(columns="order"))
 
 
@@ -128,7 +136,7 @@ def _bill(answer: Comparison) -> None:
 
 
 def _prices(answer: Comparison) -> None:
-    table = prices_in_use(answer)
+    table = kept(("prices", answer.scenario.model_dump_json()), lambda: prices_in_use(answer))
     given = set(answer.scenario.prices)
     shown = pd.DataFrame(
         {
@@ -149,7 +157,8 @@ def _prices(answer: Comparison) -> None:
     st.markdown("Prices: edit a cell, the answer follows")
     st.data_editor(
         shown, hide_index=True, height=420, width="stretch", key=f"prices-{version}",
-        disabled=["part", "Part", "Band", "Set", "Confidence", "Date", "Source"], on_change=_price_changed, args=(f"prices-{version}", tuple(shown.part)),
+        disabled=["part", "Part", "Band", "Set", "Confidence", "Date", "Source"],
+        on_change=_price_changed, args=(f"prices-{version}", tuple(shown.part)),
         column_config={
             "part": None,
             "USD": st.column_config.NumberColumn(min_value=0.0, format="localized", help="Price of one, USD."),

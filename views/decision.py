@@ -11,6 +11,7 @@ from models.compare.comparison import Comparison
 from models.units import usd_text
 from views import answers, show
 from views.frame import Case
+from views.kept import kept
 
 
 def page(case: Case, question: str) -> None:
@@ -19,18 +20,21 @@ def page(case: Case, question: str) -> None:
     show.heading(answer.verdict.sentence, f"{question} {case.scenario.question}")
     answers.method_note(case.scenario, answer)
     left, right = st.columns([3, 2], gap="medium")
-    table = standing.candidate_table(answer)
+    key = (case.key, answer.methods)
+    table = kept(("candidates", key), lambda: standing.candidate_table(answer))
     of = standing.pace(answer)
+    unit = f", {of.unit}" if of.unit else ""
     with left:
-        unit = f", {of.unit}" if of.unit else ""
         show.chart(
             "time_against_cost",
-            charts_decision.time_against_cost(
+            lambda: charts_decision.time_against_cost(
                 standing.cloud(answer), standing.mids(answer), case.colours, of.title + unit, finding(answer)
             ),
+            key,
         )
     with right:
-        show.chart("against_best", charts_decision.against_best(table, case.colours, answer.verdict.winner))
+        winner = answer.verdict.winner
+        show.chart("against_best", lambda: charts_decision.against_best(table, case.colours, winner), key)
     st.markdown(f"**Why.** {answer.verdict.time_sentence} {answer.verdict.cost_sentence}".replace("$", "\\$"))
     show.table("candidates", candidate_text(table), full=table)
     flips(case)
@@ -40,6 +44,7 @@ def page(case: Case, question: str) -> None:
             "Risk facts",
             lambda job: standing.risk_facts(answer),
             name="risks",
+            aside=True,
         )
         if facts is not None:
             show.table("risk_facts", facts, {"fact": st.column_config.TextColumn(width="large")})

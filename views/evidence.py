@@ -10,6 +10,9 @@ from models.compare.evidence_tables import error_table, evidence_sentence, misse
 from models.evidence.validation import validate
 from views import show
 from views.frame import Case
+from views.kept import kept
+
+MISS_COLUMNS = ["id", "kind", "operation", "fabric", "value", "prediction", "unit", "error_pct", "source"]
 
 
 def page(case: Case, question: str) -> None:
@@ -23,18 +26,18 @@ def page(case: Case, question: str) -> None:
     if rows is None:
         st.caption("Every published figure is predicted again by the models in this copy.")
         return
-    table = row_table(rows)
+    table = kept("evidence rows", lambda: row_table(rows))
     show.heading(evidence_sentence(table), question)
     kinds = list(dict.fromkeys(table[table.usable].kind))
     _chart(table, kinds)
-    errors = error_table(rows)
+    errors = kept("evidence errors", lambda: error_table(rows))
     show.table(
         "errors", errors.round({"median_abs_pct_error": 1, "p90_abs_pct_error": 1}), full=errors, height=360,
         caption="Error by kind, fabric, hardware and size",
     )  # fmt: skip
     worst = misses(table)
     show.table(
-        "misses", worst[["id", "kind", "operation", "fabric", "value", "prediction", "unit", "error_pct", "source"]].round(2),
+        "misses", worst[MISS_COLUMNS].round(2),
         full=table, caption="Largest misses (the CSV holds every row)",
     )  # fmt: skip
     unusable = table[~table.usable]
@@ -55,6 +58,6 @@ def _chart(table: pd.DataFrame, kinds: list[str]) -> None:
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        show.chart("evidence", charts_evidence.predicted_against_measured(part))
+        show.chart("evidence", lambda: charts_evidence.predicted_against_measured(part), *sorted(chosen))
     with right:
-        show.chart("errors_by_kind", charts_evidence.errors_by_kind(part))
+        show.chart("errors_by_kind", lambda: charts_evidence.errors_by_kind(part), *sorted(chosen))

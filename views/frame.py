@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from views import editor, inputs, share, show
 from views.ask import Ask, ask_of, base_scenario, query_of, scenario_of, whole_scenario
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """What a page shows: the scenario that is compared, the whole one it came from, and the candidates' colours."""
 
@@ -22,6 +23,11 @@ class Case:
     whole: Scenario
     scenario: Scenario
     colours: dict[str, str]
+
+    @cached_property
+    def key(self) -> tuple[str, ...]:
+        """All that a picture of this case depends on."""
+        return (self.scenario.model_dump_json(), *self.colours, *self.colours.values())
 
 
 def framed(page: Callable[[Case], None], question: str) -> None:
@@ -148,7 +154,7 @@ def _style() -> None:
         "[data-testid='stSidebarNavLink']{padding-top:0;padding-bottom:0;height:1.55rem;margin:0}"
         "[data-testid='stSidebarNavItems'] li{margin:0}"
         "[data-testid='stSidebarNavItems']{padding-top:0;gap:0}"
-        "[data-testid='stSidebarNav'] header,[data-testid='stNavSectionHeader']{padding-top:.2rem;padding-bottom:0;margin-top:0}"
+        "[data-testid='stNavSectionHeader']{padding-top:.2rem;padding-bottom:0;margin-top:0}"
         "[data-testid='stSidebarHeader']{height:2.4rem;padding-top:.4rem;margin-bottom:0}"
         "[data-testid='stSidebar'] [data-testid='stVerticalBlock']{gap:.4rem}"
         "button[kind='tertiary']{font-size:.82rem;opacity:.85;padding:0 .2rem}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from models import charts, charts_incast
 from models.compare.incast_table import (
-    burst_sentence,
     QUANTITIES,
     IncastTables,
+    burst_sentence,
     incast_sentence,
     incast_tables,
     victim_fractions,
@@ -17,8 +20,9 @@ from models.compare.incast_table import (
 from models.units import size_text
 from views import answers, editor, inputs, show
 from views.frame import Case
+from views.kept import kept
 
-FAN_INS = tuple(2**p for p in range(0, 11))
+FAN_INS = tuple(2**p for p in range(11))
 BURSTS = tuple(2**p for p in range(14, 25))
 PFC_ALONE = "rocev2_pfc_no_cc_400g"
 EXPLAINED = (
@@ -58,18 +62,28 @@ def page(case: Case, question: str) -> None:
         show.heading(incast_sentence(tables, item.fan_in), question)
     left, right = st.columns([3, 2], gap="medium")
     with right:
-        show.chart("incast_sketch", charts_incast.strip(item.fan_in, item.victim))
+        show.chart(
+            "incast_sketch", lambda: charts_incast.strip(item.fan_in, item.victim), item.fan_in, item.victim
+        )
         victims = victim_fractions(tables)
         if len(victims):
-            show.chart("victim", charts_incast.victim_bars(victims, case.colours))
+            show.chart("victim", lambda: charts_incast.victim_bars(victims, case.colours), case.key)
         if len(tables.completion):
-            show.chart("completion", charts_incast.completion(tables.completion, case.colours))
+            show.chart(
+                "completion", lambda: charts_incast.completion(tables.completion, case.colours), case.key
+            )
     with left:
-        _panels(tables, case.colours)
+        _panels(tables, case.colours, case.key)
     st.markdown(EXPLAINED)
     st.caption(burst_sentence(only, name))
-    show.table("incast", _figures(tables), full=tables.figures, caption="Figures by both methods", height=360)
-    show.table("incast_series", tables.series, height=200, caption="The lines on the charts")
+    show.table(
+        "incast",
+        kept(("incast", case.key), lambda: _figures(tables)),
+        full=tables.figures,
+        caption="Figures by both methods",
+        height=360,
+    )
+    show.csv("incast_series", tables.series, "CSV of the lines")
     with st.expander("Assumptions"):
         for note in tables.notes:
             st.markdown(f"- {show.escaped(note)}")
@@ -95,7 +109,7 @@ def _controls(name: str, fan_in: int, burst_bytes: int, victim: bool, gpus: int)
     )  # fmt: skip
 
 
-def _panels(tables: IncastTables, colours: dict[str, str]) -> None:
+def _panels(tables: IncastTables, colours: dict[str, str], key: tuple[str, ...]) -> None:
     series = tables.series
     if series.empty:
         st.info("No time series: the flow solver has no answer here.")
@@ -106,10 +120,13 @@ def _panels(tables: IncastTables, colours: dict[str, str]) -> None:
     with st.container(horizontal=True, gap="small"):
         for candidate in dict.fromkeys(series.candidate):
             st.markdown(f':color[●]{{foreground="{colours[candidate]}"}} {candidate}')
-    drawn = [charts_incast.panel(series, q, colours, end, q == own[-1], none) for q in own]
-    for quantity, panel in zip(own, drawn, strict=True):
-        show.chart(f"incast_{quantity}", panel, export=False)
-    show.exports("incast_over_time", charts_incast.stacked(drawn))
+
+    def panel(quantity: str) -> Any:
+        return charts_incast.panel(series, quantity, colours, end, quantity == own[-1], none)
+
+    for quantity in own:
+        show.chart(f"incast_{quantity}", partial(panel, quantity), key, export=False)
+    show.exports("incast_over_time", lambda: charts_incast.stacked([panel(quantity) for quantity in own]))
     later = series.groupby("candidate").time_us.max()
     for candidate, time in later[later > end].items():
         st.caption(f"{candidate} goes on until {charts.number_text(time / 1e3)} ms, beyond this axis.")

@@ -45,9 +45,11 @@ def page(case: Case, question: str) -> None:
         show.heading(load_sentence(found.summary), question)
     wide, narrow = st.columns([3, 2], gap="medium")
     with wide:
-        _heat(found)
+        _heat(found, (*case.key, str(pattern)))
     with narrow:
-        show.chart("flow_rates", charts_network.flow_rates(found.flows, case.colours))
+        show.chart(
+            "flow_rates", lambda: charts_network.flow_rates(found.flows, case.colours), case.key, pattern
+        )
     show.table(
         "link_load",
         _summary(found.summary),
@@ -64,7 +66,7 @@ def page(case: Case, question: str) -> None:
 
 
 @st.fragment
-def _heat(found: LinkLoads) -> None:
+def _heat(found: LinkLoads, key: tuple[str, ...]) -> None:
     cells = found.cells
     if cells.empty:
         st.info("One switch carries this cluster: there are no links between switches to collide on.")
@@ -78,7 +80,7 @@ def _heat(found: LinkLoads) -> None:
     own = cells[cells.candidate == name]
     tier = right.selectbox("Tier", list(dict.fromkeys(own.tier)), key="heat-tier")
     words = str(found.tiers[found.tiers.candidate == name].words.iloc[0])
-    show.chart("link_load", charts_network.heat_map(own, tier, words))
+    show.chart("link_load", lambda: charts_network.heat_map(own, tier, words), *key, name, tier)
 
 
 def _summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -10,12 +10,13 @@ from models.compare.flips import flip_sentences, idle_sentence, lead_at, lead_li
 from models.compare.sensitivity import Sensitivity, sensitivity
 from views import answers, show
 from views.frame import Case
+from views.kept import kept
 
 METHODS = ("analytical",)
 STEPS = 4
 
 
-def found_for(case: Case, name: str) -> Sensitivity | None:
+def found_for(case: Case, name: str, aside: bool = False) -> Sensitivity | None:
     """The sensitivity run of the case, or None after showing how far it is."""
     result: Sensitivity | None = show.result_of(
         answers.key_of(case.scenario, "sensitivity", METHODS),
@@ -23,13 +24,14 @@ def found_for(case: Case, name: str) -> Sensitivity | None:
         lambda job: sensitivity(case.scenario, methods=METHODS, progress=job.progress),
         steps=STEPS,
         name=name,
+        aside=aside,
     )
     return result
 
 
 def flip_lines(case: Case) -> None:
     """Three sentences on what would flip the answer, and what idle GPUs cost against it."""
-    found = found_for(case, "flips")
+    found = found_for(case, "flips", aside=True)
     if found is not None:
         st.markdown(
             "\n".join(f"- {show.escaped(text)}" for text in (*flip_sentences(found), idle_sentence(found)))
@@ -44,20 +46,30 @@ def page(case: Case, question: str) -> None:
             "Moving each input to its low and high, drawing prices and model errors, searching break-evens."
         )
         return
-    tables = found.tables()
+    tables = kept(("sensitivity", case.key), found.tables)
     first, second = found.verdict.winner, found.verdict.runner_up
     sentences = flip_sentences(found)
     show.heading(sentences[0], question)
     if not second:
         st.caption("Switch a second candidate on to see what the choice between them hangs on.")
         return
-    show.chart("tornado", charts_sensitivity.tornado(tables["tornado"], case.colours, first, second))
-    _explorer(found, case.colours)
+    show.chart(
+        "tornado",
+        lambda: charts_sensitivity.tornado(tables["tornado"], case.colours, first, second),
+        case.key,
+    )
+    _explorer(found, case.colours, case.key)
     show.table(
         "break_even", _break_even(tables["break_even"]), full=tables["break_even"], caption="Where two candidates tie",
         height=320,
     )  # fmt: skip
-    show.table("tornado", _tornado(tables["tornado"]), full=tables["tornado"], caption="One input at a time", height=320)
+    show.table(
+        "tornado",
+        _tornado(tables["tornado"]),
+        full=tables["tornado"],
+        caption="One input at a time",
+        height=320,
+    )
     with st.expander("Decision figures: odds, regret, shares of variance, value of information"):
         show.table("decision", tables["decision"])
     with st.expander("Assumptions"):
@@ -70,7 +82,7 @@ def page(case: Case, question: str) -> None:
 
 
 @st.fragment
-def _explorer(found: Sensitivity, colours: dict[str, str]) -> None:
+def _explorer(found: Sensitivity, colours: dict[str, str], key: tuple[str, ...]) -> None:
     st.markdown("**Break-even explorer**")
     names = [value.candidate for value in found.values]
     left, right = st.columns([2, 3], gap="medium")
@@ -88,8 +100,9 @@ def _explorer(found: Sensitivity, colours: dict[str, str]) -> None:
     with right:
         show.chart(
             "price_line",
-            charts_sensitivity.price_line(line, colours[first], first, second, factor, lead, tie_at(line)),
-        )
+            lambda: charts_sensitivity.price_line(line, colours[first], first, second, factor, lead, tie_at(line)),
+            key, first, second, factor, idle,
+        )  # fmt: skip
 
 
 def _break_even(table: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,11 @@ from models import charts
 from models.export import csv_text
 from models.scenario.faults import Fault, InputError
 from views.glossary import GLOSSARY
+from views.kept import kept
 from views.work import STORE, Busy, Cancelled, Job, wait_s
+
+WAIT_S = 0.35  # a page waits this long for a run before it shows progress
+ASIDE_S = 0.3
 
 
 def heading(sentence: str, question: str) -> None:
@@ -23,24 +27,40 @@ def heading(sentence: str, question: str) -> None:
     st.header(sentence, anchor=False)
 
 
-def chart(name: str, spec: Any, alternative: str = "", export: bool = True) -> None:
-    """A chart across the page with its image downloads; its text alternative is in the spec unless given here."""
-    st.altair_chart(spec, width="stretch", alt=alternative or None)
+def chart(name: str, make: Callable[[], Any], *depends: Hashable, export: bool = True) -> None:
+    """A chart across the page with its image downloads; its text alternative is in the spec.
+
+    `make` is called once for all that the chart `depends` on: building and checking a spec takes longer than the
+    rest of a page.
+    """
+    spec = kept(("chart", name, *depends), lambda: _compiled(make()))
+    st.vega_lite_chart(dict(spec), width="stretch")
     if export:
         exports(name, spec)
 
 
-def exports(name: str, spec: Any) -> None:
-    """Image downloads of a chart, drawn when they are asked for."""
+def _compiled(chart: Any) -> dict[str, Any]:
+    """The chart as a Vega-Lite mapping with its rows as tables, which travel to the browser compactly."""
+    spec: dict[str, Any] = chart.to_dict()
+    spec["datasets"] = {name: pd.DataFrame(rows) for name, rows in spec.get("datasets", {}).items()}
+    return spec
+
+
+def exports(name: str, spec: dict[str, Any] | Callable[[], Any]) -> None:
+    """Image downloads of a chart, or of what a function returns, drawn when they are asked for."""
     with st.container(horizontal=True, horizontal_alignment="right", gap="small", key=f"exports-{name}"):
         if not charts.can_export():
             st.caption("PNG and SVG: pip install 'fabric-compare[export]'")
             return
         for kind, mime, drawn in (("png", "image/png", charts.png), ("svg", "image/svg+xml", charts.svg)):
             st.download_button(
-                kind.upper(), partial(drawn, spec), f"{name}.{kind}", mime,
+                kind.upper(), partial(_drawn, drawn, spec), f"{name}.{kind}", mime,
                 key=f"{kind}-{name}", on_click="ignore", type="tertiary",
             )  # fmt: skip
+
+
+def _drawn(draw: Callable[[Any], Any], spec: dict[str, Any] | Callable[[], Any]) -> Any:
+    return draw(spec() if callable(spec) else spec)
 
 
 def table(
@@ -51,9 +71,13 @@ def table(
     if caption:
         st.markdown(f"**{caption}**")
     st.dataframe(frame, column_config=dict(columns or {}), hide_index=True, width="stretch", height=height)
-    whole = frame if full is None else full
+    csv(name, frame if full is None else full)
+
+
+def csv(name: str, whole: pd.DataFrame, label: str = "CSV") -> None:
+    """A table's download, written when it is asked for."""
     st.download_button(
-        "CSV", lambda: csv_text(whole), f"{name}.csv", "text/csv",
+        label, lambda: csv_text(whole), f"{name}.csv", "text/csv",
         key=f"csv-{name}", on_click="ignore", type="tertiary", help=f"{name}.csv, {len(whole)} rows",
     )  # fmt: skip
 
@@ -127,23 +151,32 @@ def stopped_here(key: Hashable) -> bool:
 
 
 def run_of(
-    key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, wait: float = 0.35
+    key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, aside: bool = False
 ) -> Job | None:
-    """The run of `key`, waited for a moment; None where this session has stopped it and nothing is there."""
+    """The run of `key`, waited for a moment; None where this session has stopped it and nothing is there.
+
+    `aside`: the page has something else to show first, and does not wait.
+    """
     if stopped_here(key):
         job = STORE.known(key)
         return job if job is not None and job.ended.is_set() and job.error is None else None
-    job = STORE.job(key, title, function, steps)
+    delay = ASIDE_S if aside and wait_s(0.0) == 0.0 else 0.0
+    job = STORE.job(key, title, function, steps, after_s=delay)
     job.watchers.add(session_id())
-    job.ended.wait(wait_s(wait))
+    job.ended.wait(wait_s(0.0 if aside else WAIT_S))
     return job
 
 
 def result_of(
-    key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, name: str = "run"
+    key: Hashable,
+    title: str,
+    function: Callable[[Job], Any],
+    steps: int = 1,
+    name: str = "run",
+    aside: bool = False,
 ) -> Any:
     """Result of a run, or None after showing its progress; errors of the run are raised here."""
-    job = run_of(key, title, function, steps)
+    job = run_of(key, title, function, steps, aside)
     if job is None:
         stopped(key, name, title)
         return None

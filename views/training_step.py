@@ -6,7 +6,6 @@ import pandas as pd
 import streamlit as st
 
 from models import charts, charts_training
-from models.compare.comparison import Comparison
 from models.compare.training_table import step_parts, step_sentence, step_totals
 from models.units import duration_text, size_text
 from views import answers, show
@@ -29,7 +28,7 @@ def page(case: Case, question: str) -> None:
     parts = step_parts(answer, name)
     show.heading(step_sentence(parts), question)
     answers.method_note(case.scenario, answer)
-    _stack(answer, parts)
+    _stack(parts, (*case.key, name, *answer.methods))
     phases = answer.phases[answer.phases.workload == name]
     show.table("phases", _phases(phases), full=phases, caption="Every communication of a step", height=380)
     show.table("step_totals", _totals(step_totals(parts)), full=step_totals(parts), caption="Totals")
@@ -38,7 +37,8 @@ def page(case: Case, question: str) -> None:
         if item.kind == "llm_training":
             layout = f"TP {item.tp}, PP {item.pp}, DP {item.dp}, CP {item.cp}, EP {item.ep}, micro-batch {item.micro_batch}"
             st.markdown(
-                f"- Layout: {layout}, ZeRO-{item.zero}, recompute {item.recompute}, {item.global_batch_sequences:,} sequences a step."
+                f"- Layout: {layout}, ZeRO-{item.zero}, recompute {item.recompute}, "
+                f"{item.global_batch_sequences:,} sequences a step."
             )
         plan = next(w.plan for w in answer.performance if w.workload == name)
         for note in (*plan.notes, *plan.warnings):
@@ -47,7 +47,7 @@ def page(case: Case, question: str) -> None:
 
 
 @st.fragment
-def _stack(answer: Comparison, parts: pd.DataFrame) -> None:
+def _stack(parts: pd.DataFrame, key: tuple[str, ...]) -> None:
     whole = st.segmented_control(
         "Shown", ["Without compute", "Whole step"], default="Without compute", key="step-scope",
         label_visibility="collapsed", required=True,
@@ -60,8 +60,10 @@ def _stack(answer: Comparison, parts: pd.DataFrame) -> None:
         else f"A step takes {duration_text(float(totals.iloc[0]))}"
     )
     show.chart(
-        "training_step", charts_training.stacked(parts, list(totals.index), finding, whole == "Whole step")
-    )
+        "training_step",
+        lambda: charts_training.stacked(parts, list(totals.index), finding, whole == "Whole step"),
+        *key, whole,
+    )  # fmt: skip
 
 
 def _phases(table: pd.DataFrame) -> pd.DataFrame:

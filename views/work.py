@@ -74,9 +74,17 @@ class Store:
         self._pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="work")
 
     def job(
-        self, key: Hashable, title: str, function: Callable[[Job], Any], steps: int = 1, here: bool = False
+        self,
+        key: Hashable,
+        title: str,
+        function: Callable[[Job], Any],
+        steps: int = 1,
+        here: bool = False,
+        after_s: float = 0.0,
     ) -> Job:
-        """The run of `key`, started if there is none; `here` runs it in the calling thread.
+        """The run of `key`, started if there is none; `here` runs it in the calling thread, now.
+
+        Other runs start `after_s` later, so that they do not take the interpreter from the page being drawn.
 
         Raises Busy when too many runs wait.
         """
@@ -95,7 +103,7 @@ class Store:
         if here:
             _run(job, function)
         else:
-            self._pool.submit(_run, job, function)
+            self._pool.submit(_run, job, function, after_s)
         return job
 
     def known(self, key: Hashable) -> Job | None:
@@ -114,7 +122,8 @@ class Store:
         return len(self._jobs)
 
 
-def _run(job: Job, function: Callable[[Job], Any]) -> None:
+def _run(job: Job, function: Callable[[Job], Any], after_s: float = 0.0) -> None:
+    job.stop.wait(after_s)
     job.started = monotonic()
     try:
         if job.stop.is_set():
