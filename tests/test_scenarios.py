@@ -5,11 +5,11 @@ import math
 import pytest
 
 from models.compare.comparison import compare
+from models.compare.fabrics import METHODS
 from models.scenario.load import SHIPPED, load
 
 FILES = sorted(SHIPPED.glob("*.yaml"))
 NAMES = [file.stem for file in FILES]
-LARGE = 4096  # GPUs from which one method serves here; both are run by the benchmarks
 
 
 def test_at_least_thirteen_questions_are_shipped() -> None:
@@ -32,15 +32,14 @@ def test_the_file_says_what_it_answers(file) -> None:
 @pytest.mark.parametrize("file", FILES, ids=NAMES)
 def test_the_scenario_runs(file) -> None:
     scenario = load(file)
-    methods = ("analytical",) if scenario.cluster.gpus >= LARGE else ("analytical", "fluid")
-    answer = compare(scenario, methods)
+    answer = compare(scenario, METHODS)
     assert {value.candidate for value in answer.values} == set(scenario.candidates)
     assert sum(value.probability_best for value in answer.values) == pytest.approx(1.0)
     assert answer.verdict.sentence
     table = answer.comparison
     for name in scenario.candidates:
         for workload in scenario.workloads:
-            for method in methods:
+            for method in METHODS:
                 rows = table[
                     (table.candidate == name) & (table.workload == workload) & (table.method == method)
                 ]

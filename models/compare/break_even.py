@@ -26,6 +26,7 @@ USD_PER_KWH_RANGE = (0.0, 1.0)
 STAFF_RANGE = (-20.0, 200.0)  # people
 IDLE_RANGE = (-0.9, 0.9)
 SIZES = tuple(2**p for p in range(6, 17))
+SIZE_SPAN = 16  # cluster sizes are searched from a sixteenth to sixteen times the scenario's
 HOURS_PER_YEAR_OF_WORK = 2080.0
 NO_CROSSING, CROSSING = "no crossing in range", "crossing"
 Curve = Callable[[float], float]
@@ -216,13 +217,16 @@ def _at_power(powered: Mapping[float, Case], usd_per_kwh: float) -> Case:
 
 
 def size_crossings(
-    variations: Variations, candidates: Sequence[str], sizes: Sequence[int] = SIZES
+    variations: Variations, candidates: Sequence[str], sizes: Sequence[int] | None = None
 ) -> list[BreakEvenRow]:
     """Where a pair's order turns as the cluster grows: between which two sizes, the larger one as the value.
 
     `variations` knows the key cluster.gpus. Sizes that a candidate cannot be built at are passed over: a size is
     a step, not a point, so nothing ties exactly.
     """
+    gpus = variations.scenario.cluster.gpus
+    if sizes is None:
+        sizes = [size for size in SIZES if gpus / SIZE_SPAN <= size <= gpus * SIZE_SPAN] or [gpus]
     found: dict[int, dict[str, Score]] = {}
     for size in sizes:
         point: dict[str, int | float | str | bool] = {"cluster.gpus": size}
@@ -236,7 +240,7 @@ def size_crossings(
                 continue
         found[size] = scores(Case(times, costs)) if times else {}
     rows = []
-    current = float(variations.scenario.cluster.gpus)
+    current = float(gpus)
     for a, b in combinations(candidates, 2):
         table = [(size, log_ratio(s, a, b)) for size, s in found.items() if a in s and b in s]
         turns = [(lo, hi) for lo, hi in pairwise(table) if lo[1] * hi[1] < 0]
