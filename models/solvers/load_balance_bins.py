@@ -41,9 +41,14 @@ def most_loaded_cdf(balls: int, bins: int, highest: int) -> tuple[float, ...]:
             break
         if most * bins < balls:
             continue
-        size = 1 << (most * bins + 1).bit_length()
+        # indices wrap round at `size`: what falls on `balls` from so far beyond is below rounding
+        beyond = balls + int(14.0 * np.sqrt(balls)) + 64
+        size = 1 << (min(most * bins, beyond) + 1).bit_length()
         sums = np.fft.irfft(np.fft.rfft(weights[: most + 1], size) ** bins, size)
         out[most] = min(1.0, max(0.0, float(sums[balls]) / total))
+        if out[most] > 1.0 - 1e-13:
+            out[most:] = 1.0
+            break
     return tuple(float(p) for p in np.maximum.accumulate(out))
 
 
