@@ -158,4 +158,4 @@ def _text(value: float, unit: str) -> str:
         return size_text(value)
     if unit == "fraction":
         return charts.percent_text(value)
-    return f"{charts.number_text(value)} {unit}".strip()
+    return charts.number_text(value) + ("" if unit == "1" else f" {unit}")

@@ -16,7 +16,7 @@ from models.units import size_text
 
 # series key of the fabrics' incast results -> what a reader calls it, in order of the panels
 QUANTITIES: Mapping[str, tuple[str, str, float]] = {
-    "queue_bytes": ("Queue at the hot port", "", 1.0),
+    "queue_bytes": ("Queue at the hot port", "Size", 1.0),
     "rate_bytes_per_s": ("Reaching the receiver", "Gbit/s", 8e-9),
     "held_fraction": ("Senders held back", "% of senders", 100.0),
     "victim_rate_bytes_per_s": ("Victim's goodput", "Gbit/s", 8e-9),

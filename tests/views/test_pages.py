@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app import PAGES
+from views.work import STORE, Job
 
 MODULES = [entry[0] for group in PAGES.values() for entry in group]
 
@@ -106,3 +107,31 @@ def test_the_editor_shows_faults_by_line_and_applies_what_is_right(run_page: Cal
     page.text_area(key="editor-text").set_value(text.replace("gpus: 1024", "gpus: 256")).run()
     page.button(key="apply-yaml").click().run()
     assert not page.error and page.number_input(key="gpus").value == 256
+
+
+def test_a_run_shows_its_progress_and_can_be_stopped_and_started_again(
+    run_page: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = run_page("incast")
+    monkeypatch.setattr("views.work.STORE.job", _never_ending(STORE.job))
+    monkeypatch.setenv("FABRIC_COMPARE_WAIT_S", "0")
+    page.select_slider(key="burst").set_value(2**21).run()
+    cancel = page.button(key="cancel-incast")
+    cancel.click().run()
+    assert "stopped" in " ".join(entry.value for entry in page.caption)
+    page.button(key="again-incast").click().run()
+    assert page.button(key="cancel-incast")
+    page.button(key="cancel-incast").click().run()
+    assert not page.exception
+
+
+def _never_ending(job: Callable[..., Any]) -> Callable[..., Any]:
+    def started(key: Any, title: str, function: Any, *args: Any, **options: Any) -> Any:
+        def endless(of: Job) -> None:
+            while True:
+                of.progress("a step")
+                of.stop.wait(0.01)
+
+        return job(key, title, endless, *args, **options)
+
+    return started
