@@ -15,7 +15,7 @@ def markdown(parts: Sequence[Part]) -> str:
     <BLANKLINE>
     | x | y |
     |---|---:|
-    | 1\\\\|2 | 3 |
+    | 1\\|2 | 3 |
     """
     return "\n\n".join(_part(part) for part in parts) + "\n"
 
