@@ -146,7 +146,7 @@ def _error_rows(base: Case, row: Callable[..., TornadoRow]) -> list[TornadoRow]:
     for name in base.candidates:
         drawn = f"model error, {name}"
         low, high = ends([name], 1.0 - COMMON_MODEL_ERROR)
-        words = f"{input_words(drawn)}, apart from the common one"
+        words = f"{input_words(drawn)}, its own part"
         rows.append(row(words, "model error", settings, "quantile", low, high, source, name, drawn))
     for name, bands in base.times.items():
         if any(band.own_minus_s or band.own_plus_s for band in bands):
