@@ -24,7 +24,7 @@ DISCOUNT = (0.05, 0.12)
 FIGURES = (
     "link.host_pair_latency_us", "link.hop_latency_us", "host.network_efficiency_fraction", "host.step_latency_factor",
     "routing.imbalance_fraction", "in_network_reduction.streaming_fraction", "loss_recovery.loss_fraction",
-    "flow_control.dynamic_threshold",
+    "flow_control.dynamic_threshold", "host.cores", "host.gbit_per_s_per_core",
 )  # fmt: skip
 BALANCED = frozenset({"adaptive", "spray", "flowlet", "planned"})
 
