@@ -10,6 +10,7 @@ from models.units import bytes_per_s_from_gbit_per_s
 
 HEADER_BYTES = 36  # 2 PPP + 20 IP + 8 UDP + 6 sequence and priority group
 ACK_BYTES = 48
+DEFAULT_DELAY_NS = 1000.0  # one way, of files that have no such column
 CONFIGURATION = (
     "cfg_alpha_timer_us", "cfg_rate_dec_interval_us", "cfg_rp_timer_us", "cfg_fast_recovery_stages", "cfg_g",
     "cfg_r_ai_mbps", "cfg_r_hai_mbps", "cfg_min_rate_mbps", "cfg_kmin_kB", "cfg_kmax_kB", "cfg_pmax", "cfg_buffer_MiB",
@@ -61,7 +62,7 @@ def packet_setup(row: Row, hops: int) -> PacketSetup:
     if unknown:
         raise CannotRerun(f"unknown parameter {', '.join(sorted(unknown))}")
     rate = bytes_per_s_from_gbit_per_s(number(row, "link_gbps"))
-    propagation_s = number(row, "prop_delay_ns") * 1e-9
+    propagation_s = (number(row, "prop_delay_ns") if "prop_delay_ns" in row else DEFAULT_DELAY_NS) * 1e-9
     payload = int(number(row, "cfg_payload_B"))
     packet = PacketFormat(
         payload_bytes=payload,
