@@ -1,40 +1,49 @@
-"""Arrays and scalars that the compiled credit-flow loop works on (see `credits.py`)."""
+"""Records and scalars that the compiled credit-flow loop works on (see `credits.py`).
+
+One record array a kind of thing, because reading a field of a record costs nothing while reading an array out
+of a tuple costs a reference count. `channel` = one lane of one link; -1 ends a list; times are in ticks.
+"""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 ARRIVE, CREDIT, CROSSBAR, HOST, NOTICE = 0, 1, 2, 3, 4
 RUNNING, FINISHED, TIME_LIMIT, STUCK, STEP_LIMIT, POOL_FULL, NOT_CONSERVED = 0, 1, 2, 3, 4, 5, 6
 
 
-class Plan(NamedTuple):
-    """What stays fixed in a run. `channel` = one lane of one link; positions index the flat route array."""
+def _record(integers: str, reals: str = "") -> np.dtype[Any]:
+    fields = [(name, np.int64) for name in integers.split()] + [(name, np.float64) for name in reals.split()]
+    return np.dtype(fields)
 
-    wire: Any  # [channel] link that carries the channel
-    ticks_per_byte: Any  # [channel]
-    forward_ticks: Any  # [channel] propagation and fall-through
-    credit_ticks: Any  # [channel] time a freed buffer needs to become a credit upstream
-    buffer_bytes: Any  # [channel] input buffer at the far end
-    sink: Any  # [channel] ends in a host
-    host: Any  # [channel] starts in a host
-    tier: Any  # [channel]
-    crossbar_ticks_per_byte: Any  # [channel]
-    route: Any  # [position] channel
-    last: Any  # [position] is this the route's last channel
-    queue: Any  # [position] input queue the packet waits in after this channel (-1 at a sink)
-    path_first: Any  # [path] first position
-    notice_ticks: Any  # [path] delay of a congestion notice back to the sender
-    flow_path_first: Any  # [flow]
-    flow_paths: Any  # [flow]
-    flow_bytes: Any  # [flow] payload, -1 = endless
-    flow_start: Any  # [flow] tick
-    flow_group: Any  # [flow]
-    start_order: Any  # [flow] flows by start
-    host_flow_first: Any  # [channel + 1]
-    host_flows: Any  # flows by first channel
-    watch: Any  # [watched] channels whose queue is recorded
-    delay_factor: Any  # [CCTI] inter-packet delay in packet times
+
+# [channel] fixed: wire (its link; wire_free belongs to the link and is kept in that link's record), delays,
+# buffer at the far end, sink / host (ends / starts in a host), flows that start here; changing: credit, bytes
+# waiting in the switch for this channel, list of input queues that request it, stalls; dirty_list: channels
+# to look at in this tick
+CHANNEL = _record(
+    "wire credit_ticks buffer_bytes sink host tier host_flow_first host_flow_end credit waiting waiting_since "
+    "sent sent_window crossbar_free request_head request_tail host_turn host_wake dirty dirty_list",
+    "ticks_per_byte crossbar_ticks_per_byte forward_ticks wire_free waiting_integral waiting_peak stall_since "
+    "stalled",
+)
+# [input queue] list of packets; busy = in a request list or in the crossbar
+QUEUE = _record("head tail busy request_next")
+# [packet] place in the flat route array, flow, wire bytes, list link, mark, first byte sent, last byte in
+PACKET = _record("position flow bytes next mark", "sent arrival")
+EVENT = _record("next code value")
+WHEEL = _record("head tail")
+# [flow] host_flows and start_order are lists of flows: by first channel, and by start
+FLOW = _record(
+    "path_first paths bytes start group start_order host_flows left delivered delivered_window packets_window "
+    "path_turn index index_tick notices",
+    "latency_window done allowed",
+)
+# [position] of the flat route array: channel, is it the route's last, input queue after it;
+# [path]: first position, delay of a congestion notice back to the sender
+WAY = _record("route last queue path_first notice_ticks")
 
 
 class Rule(NamedTuple):
@@ -60,60 +69,15 @@ class Rule(NamedTuple):
     check: bool
 
 
-class State(NamedTuple):
-    """What changes. Packets, queues and events are linked lists in fixed pools; index -1 ends a list."""
+class Series(NamedTuple):
+    """Samples: queues of watched channels, bytes delivered by group, stalled ticks by tier; [sample, ...]."""
 
-    credit: Any
-    wire_free: Any
-    waiting: Any
-    waiting_integral: Any
-    waiting_since: Any
-    waiting_peak: Any
-    sent: Any
-    sent_window: Any
-    stall_since: Any
-    stalled: Any
-    crossbar_free: Any
-    request_head: Any
-    request_tail: Any
-    host_turn: Any
-    host_wake: Any
-    dirty: Any
-    dirty_list: Any
-    queue_head: Any
-    queue_tail: Any
-    queue_busy: Any
-    request_next: Any
-    packet_position: Any
-    packet_flow: Any
-    packet_bytes: Any
-    packet_next: Any
-    packet_sent: Any
-    packet_mark: Any
-    wheel_head: Any
-    wheel_tail: Any
-    event_next: Any
-    event_code: Any
-    event_value: Any
-    left: Any
+    queue: Any
     delivered: Any
-    delivered_window: Any
-    packets_window: Any
-    latency_window: Any
-    done: Any
-    path_turn: Any
-    index: Any
-    index_tick: Any
-    allowed: Any
-    notices: Any
-    counter: Any  # see the places below
-    random: Any
-    sample_queue: Any
-    sample_delivered: Any
-    sample_stalled: Any
+    stalled: Any
 
 
-# places in State.counter
+# places in the counter array
 (
     FREE_EVENT,
     PENDING,
@@ -128,4 +92,6 @@ class State(NamedTuple):
     SAMPLE_TICKS,
     STEPS,
     STATUS,
-) = range(13)
+    RANDOM,
+    COUNTERS,
+) = range(15)

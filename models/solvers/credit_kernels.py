@@ -37,9 +37,8 @@ from models.solvers.credit_arrays import (
     STEPS,
     STUCK,
     TIME_LIMIT,
-    Plan,
     Rule,
-    State,
+    Series,
 )
 from models.solvers.credit_ports_kernels import (
     add_waiting,
@@ -53,162 +52,211 @@ from models.solvers.credit_ports_kernels import (
 )
 
 
-@njit(cache=True)
-def _deliver(p: Plan, r: Rule, s: State, packet: int, tick: int) -> None:
-    flow = s.packet_flow[packet]
-    size = s.packet_bytes[packet]
+@njit(forceinline=True)
+def _deliver(
+    packets: Any,
+    events: Any,
+    wheel: Any,
+    flows: Any,
+    ways: Any,
+    counter: Any,
+    r: Rule,
+    packet: int,
+    tick: int,
+) -> None:
+    flow = packets[packet].flow
+    size = packets[packet].bytes
     payload = size - r.header_bytes
-    s.counter[DELIVERED] += size
-    s.delivered[flow] += payload
-    arrival = s.packet_sent[packet, 1]
+    counter[DELIVERED] += size
+    flows[flow].delivered += payload
+    arrival = packets[packet].arrival
     if arrival >= r.warm_tick and arrival <= r.stop_tick:
-        s.delivered_window[flow] += payload
-    if s.packet_sent[packet, 0] >= r.warm_tick and s.packet_sent[packet, 0] < r.stop_tick:
-        s.packets_window[flow] += 1
-        s.latency_window[flow] += arrival - s.packet_sent[packet, 0]
-    if p.flow_bytes[flow] >= 0 and s.delivered[flow] >= p.flow_bytes[flow]:
-        s.done[flow] = max(s.done[flow], arrival)
-        s.counter[OPEN_FLOWS] -= 1
-    if s.packet_mark[packet]:
-        path = p.flow_path_first[flow]
-        schedule(s, tick + p.notice_ticks[path], flow * 8 + NOTICE, 0)
-    s.packet_next[packet] = s.counter[FREE_PACKET]
-    s.counter[FREE_PACKET] = packet
+        flows[flow].delivered_window += payload
+    if packets[packet].sent >= r.warm_tick and packets[packet].sent < r.stop_tick:
+        flows[flow].packets_window += 1
+        flows[flow].latency_window += arrival - packets[packet].sent
+    if flows[flow].bytes >= 0 and flows[flow].delivered >= flows[flow].bytes:
+        flows[flow].done = max(flows[flow].done, arrival)
+        counter[OPEN_FLOWS] -= 1
+    if packets[packet].mark:
+        path = flows[flow].path_first
+        schedule(events, wheel, counter, tick + ways[path].notice_ticks, flow * 8 + NOTICE, 0)
+    packets[packet].next = counter[FREE_PACKET]
+    counter[FREE_PACKET] = packet
 
 
-@njit(cache=True)
-def _arrive(p: Plan, r: Rule, s: State, packet: int, tick: int) -> None:
-    position = s.packet_position[packet]
-    size = s.packet_bytes[packet]
-    s.counter[FLYING] -= size
-    channel = p.route[position]
-    if p.last[position]:
+@njit(forceinline=True)
+def _arrive(
+    channels: Any,
+    queues: Any,
+    packets: Any,
+    events: Any,
+    wheel: Any,
+    flows: Any,
+    ways: Any,
+    counter: Any,
+    r: Rule,
+    packet: int,
+    tick: int,
+) -> None:
+    position = packets[packet].position
+    size = packets[packet].bytes
+    counter[FLYING] -= size
+    channel = ways[position].route
+    if ways[position].last:
         blocks = (size + r.block_bytes - 1) // r.block_bytes * r.block_bytes
-        schedule(s, tick + p.credit_ticks[channel], channel * 8 + CREDIT, blocks)
-        _deliver(p, r, s, packet, tick)
+        schedule(events, wheel, counter, tick + channels[channel].credit_ticks, channel * 8 + CREDIT, blocks)
+        _deliver(packets, events, wheel, flows, ways, counter, r, packet, tick)
         return
-    queue = p.queue[position]
-    s.packet_next[packet] = -1
-    if s.queue_head[queue] < 0:
-        s.queue_head[queue] = packet
+    queue = ways[position].queue
+    packets[packet].next = -1
+    if queues[queue].head < 0:
+        queues[queue].head = packet
     else:
-        s.packet_next[s.queue_tail[queue]] = packet
-    s.queue_tail[queue] = packet
-    onward = p.route[position + 1]
-    add_waiting(s, onward, tick, size)
-    if not s.queue_busy[queue]:
-        request(p, s, queue)
-    level = queue_bytes(p, s, onward, tick)
-    if level > s.waiting_peak[onward]:
-        s.waiting_peak[onward] = level
+        packets[queues[queue].tail].next = packet
+    queues[queue].tail = packet
+    onward = ways[position + 1].route
+    add_waiting(channels, onward, tick, size)
+    if not queues[queue].busy:
+        request(channels, queues, packets, ways, counter, queue)
+    level = queue_bytes(channels, onward, tick)
+    if level > channels[onward].waiting_peak:
+        channels[onward].waiting_peak = level
 
 
-@njit(cache=True)
-def _sample(p: Plan, s: State, tick: int) -> None:
-    row = s.counter[SAMPLES]
-    if row == s.sample_queue.shape[0]:
+@njit(forceinline=True)
+def _sample(channels: Any, flows: Any, watch: Any, series: Any, counter: Any, tick: int) -> None:
+    row = counter[SAMPLES]
+    if row == series.queue.shape[0]:
         half = row // 2
         for i in range(half):
-            s.sample_queue[i] = s.sample_queue[2 * i + 1]
-            s.sample_delivered[i] = s.sample_delivered[2 * i + 1]
-            s.sample_stalled[i] = s.sample_stalled[2 * i + 1]
-        s.counter[SAMPLE_TICKS] *= 2
+            series.queue[i] = series.queue[2 * i + 1]
+            series.delivered[i] = series.delivered[2 * i + 1]
+            series.stalled[i] = series.stalled[2 * i + 1]
+        counter[SAMPLE_TICKS] *= 2
         row = half
-    for w in range(p.watch.size):
-        s.sample_queue[row, w] = queue_bytes(p, s, p.watch[w], tick)
-    s.sample_delivered[row] = 0
-    s.sample_stalled[row] = 0
-    for flow in range(p.flow_bytes.size):
-        s.sample_delivered[row, p.flow_group[flow]] += s.delivered[flow]
-    for channel in range(p.wire.size):
-        stalled = s.stalled[channel]
-        if s.stall_since[channel] >= 0:
-            stalled += max(0.0, tick - s.stall_since[channel])
-        s.sample_stalled[row, p.tier[channel]] += stalled
-    s.counter[SAMPLES] = row + 1
+    for w in range(len(watch)):
+        series.queue[row, w] = queue_bytes(channels, watch[w], tick)
+    series.delivered[row] = 0
+    series.stalled[row] = 0
+    for flow in range(len(flows)):
+        series.delivered[row, flows[flow].group] += flows[flow].delivered
+    for channel in range(len(channels)):
+        stalled = channels[channel].stalled
+        if channels[channel].stall_since >= 0:
+            stalled += max(0.0, tick - channels[channel].stall_since)
+        series.stalled[row, channels[channel].tier] += stalled
+    counter[SAMPLES] = row + 1
 
 
-@njit(cache=True)
-def _conserved(p: Plan, s: State) -> Any:
+@njit(forceinline=True)
+def _conserved(channels: Any, counter: Any) -> Any:
     waiting = 0
-    for channel in range(p.wire.size):
-        waiting += s.waiting[channel]
-        if s.credit[channel] < 0 or s.credit[channel] > p.buffer_bytes[channel] or s.waiting[channel] < 0:
+    for channel in range(len(channels)):
+        waiting += channels[channel].waiting
+        if (
+            channels[channel].credit < 0
+            or channels[channel].credit > channels[channel].buffer_bytes
+            or channels[channel].waiting < 0
+        ):
             return False
-    return s.counter[INJECTED] == s.counter[DELIVERED] + s.counter[FLYING] + waiting
+    return counter[INJECTED] == counter[DELIVERED] + counter[FLYING] + waiting
 
 
 @njit(cache=True)
-def run(p: Plan, r: Rule, s: State) -> int:
+def run(
+    channels: Any,
+    queues: Any,
+    packets: Any,
+    events: Any,
+    wheel: Any,
+    flows: Any,
+    ways: Any,
+    watch: Any,
+    delays: Any,
+    series: Series,
+    counter: Any,
+    r: Rule,
+) -> int:
     """Runs until all finite flows are done, the stop tick, or nothing can move; returns the last tick."""
     tick = 0
-    next_sample = s.counter[SAMPLE_TICKS]
-    flows = p.flow_bytes.size
-    slots = s.wheel_head.size - 1
-    while s.counter[STATUS] == RUNNING:
-        if s.counter[PENDING] == 0:
-            if s.counter[STARTED] >= flows:
-                s.counter[STATUS] = STUCK
+    all_flows = len(flows)
+    slots = len(wheel) - 1
+    next_sample = counter[SAMPLE_TICKS]
+    while counter[STATUS] == RUNNING:
+        if counter[PENDING] == 0:
+            if counter[STARTED] >= all_flows:
+                counter[STATUS] = STUCK
                 break
-            tick = max(tick, p.flow_start[p.start_order[s.counter[STARTED]]])
+            tick = max(tick, flows[flows[counter[STARTED]].start_order].start)
         while tick >= next_sample and tick <= r.stop_tick:
-            _sample(p, s, next_sample)
-            next_sample = (s.counter[SAMPLES] + 1) * s.counter[SAMPLE_TICKS]
+            _sample(channels, flows, watch, series, counter, next_sample)
+            next_sample = (counter[SAMPLES] + 1) * counter[SAMPLE_TICKS]
+        # jump over ticks in which nothing is due
+        idle_until = min(next_sample, r.stop_tick + 1)
+        if r.drain and tick >= r.stop_tick:
+            idle_until = tick + slots
+        if counter[STARTED] < all_flows:
+            idle_until = min(idle_until, flows[flows[counter[STARTED]].start_order].start)
+        while tick < idle_until and wheel[tick & slots].head < 0:
+            tick += 1
+        if tick >= next_sample and tick <= r.stop_tick:
+            continue
         if tick > r.stop_tick and not r.drain:
-            s.counter[STATUS] = TIME_LIMIT
+            counter[STATUS] = TIME_LIMIT
             tick = r.stop_tick
             break
-        while s.counter[STARTED] < flows and p.flow_start[p.start_order[s.counter[STARTED]]] <= tick:
-            flow = p.start_order[s.counter[STARTED]]
-            touch(s, p.route[p.path_first[p.flow_path_first[flow]]])
-            s.counter[STARTED] += 1
+        while counter[STARTED] < all_flows and flows[flows[counter[STARTED]].start_order].start <= tick:
+            flow = flows[counter[STARTED]].start_order
+            touch(channels, counter, ways[ways[flows[flow].path_first].path_first].route)
+            counter[STARTED] += 1
         slot = tick & slots
-        event = s.wheel_head[slot]
-        s.wheel_head[slot] = -1
+        event = wheel[slot].head
+        wheel[slot].head = -1
         while event >= 0:
-            kind = s.event_code[event] & 7
-            subject = s.event_code[event] >> 3
-            value = s.event_value[event]
-            onward = s.event_next[event]
-            s.event_next[event] = s.counter[FREE_EVENT]
-            s.counter[FREE_EVENT] = event
-            s.counter[PENDING] -= 1
-            s.counter[STEPS] += 1
+            kind = events[event].code & 7
+            subject = events[event].code >> 3
+            value = events[event].value
+            onward = events[event].next
+            events[event].next = counter[FREE_EVENT]
+            counter[FREE_EVENT] = event
+            counter[PENDING] -= 1
+            counter[STEPS] += 1
             if kind == ARRIVE:
-                _arrive(p, r, s, subject, tick)
+                _arrive(channels, queues, packets, events, wheel, flows, ways, counter, r, subject, tick)
             elif kind == CREDIT:
-                s.credit[subject] += value
-                touch(s, subject)
+                channels[subject].credit += value
+                touch(channels, counter, subject)
             elif kind == CROSSBAR:
-                s.queue_busy[subject] = False
-                if s.queue_head[subject] >= 0:
-                    request(p, s, subject)
-                touch(s, value)
+                queues[subject].busy = False
+                if queues[subject].head >= 0:
+                    request(channels, queues, packets, ways, counter, subject)
+                touch(channels, counter, value)
             elif kind == HOST:
-                touch(s, subject)
+                touch(channels, counter, subject)
             else:
-                s.notices[subject] += 1
-                decay_index(r, s, subject, tick)
-                s.index[subject] = min(r.index_limit, s.index[subject] + r.index_increase)
+                flows[subject].notices += 1
+                decay_index(flows, r, subject, tick)
+                flows[subject].index = min(r.index_limit, flows[subject].index + r.index_increase)
             event = onward
-        for i in range(s.counter[DIRTY]):
-            channel = s.dirty_list[i]
-            s.dirty[channel] = False
-            if p.host[channel]:
-                serve_host(p, r, s, channel, tick)
+        for i in range(counter[DIRTY]):
+            channel = channels[i].dirty_list
+            channels[channel].dirty = False
+            if channels[channel].host:
+                serve_host(channels, packets, events, wheel, flows, ways, delays, counter, r, channel, tick)
             else:
-                serve_output(p, r, s, channel, tick)
-        s.counter[DIRTY] = 0
-        if r.stop_when_done and s.counter[OPEN_FLOWS] == 0:
-            s.counter[STATUS] = FINISHED
+                serve_output(channels, queues, packets, events, wheel, ways, counter, r, channel, tick)
+        counter[DIRTY] = 0
+        if r.stop_when_done and counter[OPEN_FLOWS] == 0:
+            counter[STATUS] = FINISHED
             break
-        if s.counter[STEPS] > r.step_limit:
-            s.counter[STATUS] = STEP_LIMIT
-        if r.check and not _conserved(p, s):
-            s.counter[STATUS] = NOT_CONSERVED
+        if counter[STEPS] > r.step_limit:
+            counter[STATUS] = STEP_LIMIT
+        if r.check and not _conserved(channels, counter):
+            counter[STATUS] = NOT_CONSERVED
         tick += 1
-    for channel in range(p.wire.size):
-        if s.stall_since[channel] >= 0:
-            s.stalled[channel] += max(0.0, tick - s.stall_since[channel])
-        add_waiting(s, channel, tick, 0)
+    for channel in range(len(channels)):
+        if channels[channel].stall_since >= 0:
+            channels[channel].stalled += max(0.0, tick - channels[channel].stall_since)
+        add_waiting(channels, channel, tick, 0)
     return tick

@@ -3,120 +3,215 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from models.solvers import credit_arrays as arrays
-from models.solvers.credits import CreditFlows, CreditLinks, CreditRules
+from models.solvers.credits import CreditFlows, CreditLinks, CreditRules, Floats
 
 BLOCK_BYTES = 64  # InfiniBand credit unit (IBTA vol 1, 7.9); also the tick on the fastest link
 SAMPLES = 1024
 NEVER = 2**62
+Records = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Setup:
-    """Kernel arguments and what is needed to read them back."""
+    """Kernel arguments (see `credit_arrays`) and what is needed to read them back."""
 
-    plan: arrays.Plan
+    channels: Records
+    queues: Records
+    packets: Records
+    events: Records
+    wheel: Records
+    flows: Records
+    ways: Records
+    watch: npt.NDArray[np.int64]
+    delays: Floats
+    series: arrays.Series
+    counter: npt.NDArray[np.int64]
     rule: arrays.Rule
-    state: arrays.State
     tick_s: float
     lanes: int
-    watch: tuple[int, ...]
 
 
 def setup(links: CreditLinks, flows: CreditFlows, rules: CreditRules) -> Setup:
     """Kernel arguments; raises ValueError for what cannot run."""
-    count = len(links.rate_bytes_per_s)
     lane = np.zeros(len(flows.paths), np.int64) if flows.lane is None else flows.lane
     lanes = int(lane.max(initial=0)) + 1
     if rules.stop_s is None and (flows.payload_bytes < 0).all():
         raise ValueError("endless flows need stop_s")
     full = rules.packet_payload_bytes + rules.header_bytes
-    blocks = np.floor(links.buffer_bytes / BLOCK_BYTES).astype(np.int64) * BLOCK_BYTES
-    if (blocks < full).any():
-        bad = int(np.argmin(blocks))
+    buffers = np.floor(links.buffer_bytes / BLOCK_BYTES).astype(np.int64) * BLOCK_BYTES
+    if (buffers < full).any():
+        bad = int(np.argmin(buffers))
         raise ValueError(
             f"link {bad}: buffer of {links.buffer_bytes[bad]:g} B is below one packet of {full} B"
         )
     tick_s = BLOCK_BYTES / float(links.rate_bytes_per_s.max())
-    plan = _plan(links, flows, rules, lane, lanes, blocks, tick_s)
     rule = _rule(rules, tick_s)
-    state = _state(plan, rule, links, flows, rules, tick_s)
+    channels = _channels(links, rules, buffers, lanes, tick_s)
+    ways, first_way, first_channel = _ways(links, flows, rules, lane, lanes, tick_s)
+    inner = ways["last"] == 0
+    used = np.unique(ways["route"])
+    channels["host"][first_channel] = 1
+    channels["sink"][ways["route"][ways["last"] == 1]] = 1
+    flow_records = _flows(flows, rule, first_way, first_channel, tick_s)
+    ordered = first_channel[flow_records["host_flows"]]
+    channels["host_flow_first"] = np.searchsorted(ordered, np.arange(len(channels)))
+    channels["host_flow_end"] = np.searchsorted(ordered, np.arange(len(channels)), side="right")
+    delays = np.zeros(1) if rules.marking is None else np.asarray(rules.marking.delay_packets, np.float64)
+    watch = _watch(flows, rules, len(links.tier))
+
+    # a packet holds credit of exactly one channel; only the last packet of a flow may be short
+    packets = int((channels["buffer_bytes"][used] // full + 1).sum()) + len(flow_records) + 8
+    events = 3 * packets + 3 * len(channels) + len(ways) + len(flow_records) + 64
+    longest_notice = int(ways["notice_ticks"].max(initial=1))
+    packet_ticks = full * channels["ticks_per_byte"]
+    if rule.mark_bytes >= 0:
+        events += int(longest_notice / packet_ticks.min() * channels["sink"].sum()) + len(flow_records)
+    backlog = channels["buffer_bytes"] * channels["ticks_per_byte"]
+    horizon = float((backlog + channels["forward_ticks"] + channels["credit_ticks"]).max())
+    horizon += float(packet_ticks.max()) * (4.0 + float(delays.max())) + longest_notice
+    counter = np.zeros(arrays.COUNTERS, np.int64)
+    counter[arrays.OPEN_FLOWS] = int((flows.payload_bytes >= 0).sum())
+    interval_s = rules.sample_s or _sample_s(links, flows, rules)
+    counter[arrays.SAMPLE_TICKS] = max(1, round(interval_s / tick_s))
+    counter[arrays.RANDOM] = rules.seed << 32
+    groups, tiers = int(flows.group.max(initial=0)) + 1, int(links.tier.max(initial=0)) + 1
+    queue_count = int(ways["queue"][inner].max(initial=0)) + 1
     return Setup(
-        plan, rule, state, tick_s, lanes, tuple(int(w) // lanes for w in plan.watch) if count else ()
+        channels=channels,
+        queues=_lists(arrays.QUEUE, queue_count, "head", "tail", "request_next"),
+        packets=_pool(arrays.PACKET, packets),
+        events=_pool(arrays.EVENT, events),
+        wheel=_lists(arrays.WHEEL, 1 << (int(horizon) + 8).bit_length(), "head", "tail"),
+        flows=flow_records,
+        ways=ways,
+        watch=np.array([w * lanes for w in watch], np.int64),
+        delays=delays,
+        series=arrays.Series(
+            np.zeros((SAMPLES, len(watch))), np.zeros((SAMPLES, groups)), np.zeros((SAMPLES, tiers))
+        ),
+        counter=counter,
+        rule=rule,
+        tick_s=tick_s,
+        lanes=lanes,
     )
 
 
-def _plan(
+def _lists(kind: np.dtype[Any], count: int, *empty: str) -> Records:
+    records: Records = np.zeros(count, kind)
+    for name in empty:
+        records[name] = -1
+    return records
+
+
+def _pool(kind: np.dtype[Any], count: int) -> Records:
+    records: Records = np.zeros(count, kind)
+    records["next"] = np.arange(1, count + 1)
+    records["next"][-1] = -1
+    return records
+
+
+def _channels(
+    links: CreditLinks, rules: CreditRules, buffers: npt.NDArray[np.int64], lanes: int, tick_s: float
+) -> Records:
+    ticks_per_byte = links.rate_bytes_per_s.max() / links.rate_bytes_per_s / BLOCK_BYTES
+    channels = _lists(
+        arrays.CHANNEL,
+        len(links.tier) * lanes,
+        "request_head",
+        "request_tail",
+        "host_wake",
+        "stall_since",
+    )
+    for name, values in (
+        ("wire", np.arange(len(links.tier))),
+        ("credit_ticks", np.maximum(1, np.rint(links.credit_s / tick_s))),
+        ("buffer_bytes", buffers),
+        ("credit", buffers),
+        ("tier", links.tier),
+        ("ticks_per_byte", ticks_per_byte),
+        ("crossbar_ticks_per_byte", ticks_per_byte / rules.crossbar_speedup),
+        ("forward_ticks", links.forward_s / tick_s),
+    ):
+        channels[name] = np.repeat(values, lanes)
+    return channels
+
+
+def _ways(
     links: CreditLinks,
     flows: CreditFlows,
     rules: CreditRules,
-    lane: np.ndarray,
+    lane: npt.NDArray[np.int64],
     lanes: int,
-    blocks: np.ndarray,
     tick_s: float,
-) -> arrays.Plan:
-    count = len(links.rate_bytes_per_s)
-    channels = count * lanes
-    sink, host = np.zeros(channels, np.bool_), np.zeros(channels, np.bool_)
-    route: list[int] = []
-    last: list[bool] = []
-    queue: list[int] = []
-    path_first: list[int] = []
-    notice: list[int] = []
-    flow_path_first = np.zeros(len(flows.paths), np.int64)
+) -> tuple[Records, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Flat routes and paths; first path and first channel of every flow."""
+    route: list[tuple[int, int, int]] = []
+    path: list[tuple[int, int]] = []
     queues: dict[tuple[int, int], int] = {}
+    first_way = np.zeros(len(flows.paths), np.int64)
     first_channel = np.zeros(len(flows.paths), np.int64)
-    for f, paths in enumerate(flows.paths):
-        flow_path_first[f] = len(path_first)
-        for path in paths:
-            path_first.append(len(route))
-            channel = [link * lanes + int(lane[f]) for link in path]
-            host[channel[0]] = sink[channel[-1]] = True
-            first_channel[f] = channel[0]
-            notice.append(int(sum(links.credit_s[link] for link in path) / tick_s) + 1)
-            for hop, c in enumerate(channel):
-                onward = channel[hop + 1] if hop + 1 < len(channel) else -1
-                route.append(c)
-                last.append(onward < 0)
-                key = (c, onward if rules.queueing == "per_output" else -1)
-                queue.append(-1 if onward < 0 else queues.setdefault(key, len(queues)))
-    order = np.argsort(first_channel, kind="stable")
-    ticks_per_byte = np.repeat(links.rate_bytes_per_s.max() / links.rate_bytes_per_s / BLOCK_BYTES, lanes)
+    credit_s = links.credit_s.tolist()
+    for f, alternatives in enumerate(flows.paths):
+        first_way[f] = len(path)
+        own = int(lane[f])
+        first_channel[f] = alternatives[0][0] * lanes + own
+        for links_of_path in alternatives:
+            notice_s = sum(credit_s[link] for link in links_of_path)
+            path.append((len(route), int(notice_s / tick_s) + 1))
+            channel = [link * lanes + own for link in links_of_path]
+            for here, onward in zip(channel, [*channel[1:], -1], strict=True):
+                if onward < 0:
+                    route.append((here, 1, -1))
+                else:
+                    key = (here, onward if rules.queueing == "per_output" else -1)
+                    route.append((here, 0, queues.setdefault(key, len(queues))))
+    ways: Records = np.zeros(max(len(route), len(path)), arrays.WAY)
+    ways["last"] = -1
+    table = np.array(route, np.int64)
+    for column, name in enumerate(("route", "last", "queue")):
+        ways[name][: len(route)] = table[:, column]
+    paths = np.array(path, np.int64)
+    ways["path_first"][: len(path)] = paths[:, 0]
+    ways["notice_ticks"][: len(path)] = paths[:, 1]
+    return ways, first_way, first_channel
+
+
+def _flows(
+    flows: CreditFlows,
+    rule: arrays.Rule,
+    first_way: npt.NDArray[np.int64],
+    first_channel: npt.NDArray[np.int64],
+    tick_s: float,
+) -> Records:
+    records: Records = np.zeros(len(flows.paths), arrays.FLOW)
     start = np.maximum(0, np.rint(flows.start_s / tick_s)).astype(np.int64)
-    watch = rules.watch
-    if watch is None:
-        uses = np.bincount([path[-1] for paths in flows.paths for path in paths[:1]], minlength=count)
-        watch = tuple(int(w) for w in np.argsort(-uses, kind="stable")[:8] if uses[w] > 1)
-    marking = rules.marking
-    return arrays.Plan(
-        wire=np.repeat(np.arange(count), lanes),
-        ticks_per_byte=ticks_per_byte,
-        forward_ticks=np.repeat(links.forward_s / tick_s, lanes),
-        credit_ticks=np.maximum(1, np.rint(np.repeat(links.credit_s / tick_s, lanes))).astype(np.int64),
-        buffer_bytes=np.repeat(blocks, lanes),
-        sink=sink,
-        host=host,
-        tier=np.repeat(links.tier.astype(np.int64), lanes),
-        crossbar_ticks_per_byte=ticks_per_byte / rules.crossbar_speedup,
-        route=np.array(route, np.int64),
-        last=np.array(last, np.bool_),
-        queue=np.array(queue, np.int64),
-        path_first=np.array(path_first, np.int64),
-        notice_ticks=np.array(notice, np.int64),
-        flow_path_first=flow_path_first,
-        flow_paths=np.array([len(paths) for paths in flows.paths], np.int64),
-        flow_bytes=flows.payload_bytes.astype(np.int64),
-        flow_start=start,
-        flow_group=flows.group.astype(np.int64),
-        start_order=np.argsort(start, kind="stable"),
-        host_flow_first=np.searchsorted(first_channel[order], np.arange(channels + 1)).astype(np.int64),
-        host_flows=order,
-        watch=np.array([w * lanes for w in watch], np.int64),
-        delay_factor=np.zeros(1) if marking is None else np.asarray(marking.delay_packets, np.float64),
-    )
+    for name, values in (
+        ("path_first", first_way),
+        ("paths", [len(alternatives) for alternatives in flows.paths]),
+        ("bytes", flows.payload_bytes),
+        ("left", flows.payload_bytes),
+        ("start", start),
+        ("group", flows.group),
+        ("start_order", np.argsort(start, kind="stable")),
+        ("host_flows", np.argsort(first_channel, kind="stable")),
+        ("index", rule.index_minimum),
+        ("done", -1.0),
+    ):
+        records[name] = values
+    return records
+
+
+def _watch(flows: CreditFlows, rules: CreditRules, count: int) -> tuple[int, ...]:
+    if rules.watch is not None:
+        return rules.watch
+    uses = np.bincount([alternatives[0][-1] for alternatives in flows.paths], minlength=count)
+    return tuple(int(w) for w in np.argsort(-uses, kind="stable")[:8] if uses[w] > 1)
 
 
 def _rule(rules: CreditRules, tick_s: float) -> arrays.Rule:
@@ -143,105 +238,12 @@ def _rule(rules: CreditRules, tick_s: float) -> arrays.Rule:
     )
 
 
-def _state(
-    plan: arrays.Plan,
-    rule: arrays.Rule,
-    links: CreditLinks,
-    flows: CreditFlows,
-    rules: CreditRules,
-    tick_s: float,
-) -> arrays.State:
-    channels, flow_count = len(plan.wire), len(flows.paths)
-    full = rule.payload_bytes + rule.header_bytes
-    # a packet holds credit of exactly one channel; only the last packet of a flow may be short
-    used = np.zeros(channels, np.bool_)
-    used[plan.route] = True
-    packets = int((plan.buffer_bytes[used] // full + 1).sum()) + flow_count + 8
-    notices = int(
-        (plan.notice_ticks.max(initial=1) * plan.sink.sum()) / max(1.0, plan.ticks_per_byte.min() * full)
-    )
-    events = 3 * packets + 3 * channels + len(plan.route) + flow_count + 64
-    events += notices + flow_count if rule.mark_bytes >= 0 else 0
-    longest = (plan.buffer_bytes + 3 * full) * plan.ticks_per_byte + plan.forward_ticks + plan.credit_ticks
-    horizon = float(longest.max(initial=1)) + float(plan.notice_ticks.max(initial=1))
-    horizon = max(
-        horizon, full * float(plan.ticks_per_byte.max(initial=1)) * (2 + float(plan.delay_factor.max()))
-    )
-    slots = 1 << (int(horizon) + 8).bit_length()
-    queues = int(plan.queue.max(initial=0)) + 1
-    groups, tiers = int(plan.flow_group.max(initial=0)) + 1, int(plan.tier.max(initial=0)) + 1
-    counter = np.zeros(13, np.int64)
-    counter[arrays.OPEN_FLOWS] = int((plan.flow_bytes >= 0).sum())
-    counter[arrays.SAMPLE_TICKS] = max(1, round((rules.sample_s or _sample_s(links, flows, rules)) / tick_s))
-    packet_next = np.arange(1, packets + 1)
-    packet_next[-1] = -1
-    event_next = np.arange(1, events + 1)
-    event_next[-1] = -1
-
-    def ints(size: int, fill: int = 0) -> np.ndarray:
-        return np.full(size, fill, np.int64)
-
-    def none(size: int) -> np.ndarray:
-        return ints(size, -1)
-
-    return arrays.State(
-        credit=plan.buffer_bytes.copy(),
-        wire_free=np.zeros(len(links.rate_bytes_per_s)),
-        waiting=ints(channels),
-        waiting_integral=np.zeros(channels),
-        waiting_since=ints(channels),
-        waiting_peak=np.zeros(channels),
-        sent=ints(channels),
-        sent_window=ints(channels),
-        stall_since=np.full(channels, -1.0),
-        stalled=np.zeros(channels),
-        crossbar_free=ints(channels),
-        request_head=none(channels),
-        request_tail=none(channels),
-        host_turn=ints(channels),
-        host_wake=none(channels),
-        dirty=np.zeros(channels, np.bool_),
-        dirty_list=ints(channels),
-        queue_head=none(queues),
-        queue_tail=none(queues),
-        queue_busy=np.zeros(queues, np.bool_),
-        request_next=none(queues),
-        packet_position=ints(packets),
-        packet_flow=ints(packets),
-        packet_bytes=ints(packets),
-        packet_next=packet_next,
-        packet_sent=np.zeros((packets, 2)),
-        packet_mark=np.zeros(packets, np.bool_),
-        wheel_head=none(slots),
-        wheel_tail=none(slots),
-        event_next=event_next,
-        event_code=ints(events),
-        event_value=ints(events),
-        left=plan.flow_bytes.copy(),
-        delivered=ints(flow_count),
-        delivered_window=ints(flow_count),
-        packets_window=ints(flow_count),
-        latency_window=np.zeros(flow_count),
-        done=none(flow_count).astype(np.float64),
-        path_turn=ints(flow_count),
-        index=ints(flow_count, rule.index_minimum),
-        index_tick=ints(flow_count),
-        allowed=np.zeros(flow_count),
-        notices=ints(flow_count),
-        counter=counter,
-        random=np.array([rules.seed * 0x9E3779B97F4A7C15 + 1 & (2**64 - 1)], np.uint64),
-        sample_queue=np.zeros((SAMPLES, len(plan.watch))),
-        sample_delivered=np.zeros((SAMPLES, groups)),
-        sample_stalled=np.zeros((SAMPLES, tiers)),
-    )
-
-
 def _sample_s(links: CreditLinks, flows: CreditFlows, rules: CreditRules) -> float:
-    """First sampling interval: the serialisation bound in 512 parts; the kernel thins out when more is needed."""
+    """First sampling interval: the serialisation bound in 512 parts (thinned out when more is needed)."""
     if rules.stop_s is not None:
         return rules.stop_s / 512
     load = np.zeros(len(links.rate_bytes_per_s))
-    for paths, size in zip(flows.paths, flows.payload_bytes, strict=True):
-        load[list(paths[0])] += max(0, int(size))
+    for alternatives, size in zip(flows.paths, flows.payload_bytes, strict=True):
+        load[list(alternatives[0])] += max(0, int(size))
     longest = float((load / links.rate_bytes_per_s).max(initial=0.0)) + float(flows.start_s.max(initial=0.0))
     return max(longest, 1e-6) / 512

@@ -172,5 +172,18 @@ def credit_result(links: CreditLinks, flows: CreditFlows, rules: CreditRules) ->
             f"routes can deadlock: links {' -> '.join(map(str, (*cycle, cycle[0])))} wait for each other"
         )
     made = setup(links, flows, rules)
-    last_tick = int(run(made.plan, made.rule, made.state))
-    return result(made, links, flows, rules, last_tick)
+    last_tick = run(
+        made.channels,
+        made.queues,
+        made.packets,
+        made.events,
+        made.wheel,
+        made.flows,
+        made.ways,
+        made.watch,
+        made.delays,
+        made.series,
+        made.counter,
+        made.rule,
+    )
+    return result(made, links, flows, rules, int(last_tick))
