@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
+from models.evidence.bom import bom_rows
+from models.evidence.fit import cases, leave_one_source_out, summary
+from models.evidence.published import published_rows
 from models.evidence.records import ValidationRow, records
+from models.evidence.training import training_rows
+
+PACKET_RUNS = 8  # of each packet reference file; all of them: fabric-compare validate
+
+
+def quick_rows(progress: Callable[[str], None] = lambda text: None) -> list[ValidationRow]:
+    """Every shipped row that takes no packet run: published measurements, training steps, bills of material."""
+    progress("published measurements")
+    rows = published_rows()
+    progress("training steps")
+    rows += training_rows()
+    progress("reference designs")
+    return rows + bom_rows()
+
+
+def sampled_packet_rows(progress: Callable[[str], None] = lambda text: None) -> list[ValidationRow]:
+    """A sample of the packet references, rerun by the microsecond solvers.
+
+    Raises InputError when the references are not there.
+    """
+    progress(f"{PACKET_RUNS} runs of each reference file")
+    from models.evidence.packet import packet_rows
+
+    return packet_rows(None, jobs=1, limit_per_file=PACKET_RUNS)
+
+
+def held_out_table(progress: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
+    """Errors when nothing was fitted on the source that is predicted, every source weighing the same.
+
+    Columns group, rows, median_abs_pct_error, p90_abs_pct_error.
+    """
+    progress("collectives, one source left out at a time")
+    rows = [
+        {"group": group, "rows": n, "median_abs_pct_error": median, "p90_abs_pct_error": p90}
+        for group, (n, median, p90) in summary(leave_one_source_out(cases())).items()
+    ]
+    return pd.DataFrame(rows, columns=["group", "rows", "median_abs_pct_error", "p90_abs_pct_error"])
 
 
 def row_table(rows: Sequence[ValidationRow]) -> pd.DataFrame:
@@ -45,7 +85,7 @@ def evidence_sentence(table: pd.DataFrame) -> str:
         if len(some):
             parts.append(f"{some.median():.2g} % for {words}")
     inside = float((error <= 25).mean()) * 100
-    return f"Median error {', '.join(parts)}; {inside:.0f} % of {len(used)} published figures within 25 %."
+    return f"Median error in sample {', '.join(parts)}; {inside:.0f} % of {len(used)} published figures within 25 %."
 
 
 def misses(table: pd.DataFrame, count: int = 12) -> pd.DataFrame:
