@@ -178,7 +178,7 @@ def serve_output(
     channels[channel].request_head = queues[queue].request_next
     queues[queue].head = packets[packet].next
     if r.mark_bytes >= 0 and (r.mark_victims or not starved):
-        over = queue_bytes(channels, channel, tick) > r.mark_bytes
+        over = queue_bytes(channels, channel, tick) - size > r.mark_bytes
         if over and (r.mark_probability >= 1.0 or uniform(counter) < r.mark_probability):
             packets[packet].mark = True
     came_by = ways[packets[packet].position].route

@@ -72,7 +72,8 @@ class CreditFlows:
 class MarkingRule:
     """FECN marking at congested outputs and the sender's answer, as the solver needs them.
 
-    A packet that passes an output holding more than `threshold_bytes` is marked with `probability`; unless
+    A packet that leaves more than `threshold_bytes` waiting at its output is marked with `probability`;
+    unless
     `mark_victims`, only where the output had credits (root of the congestion). The notice raises the flow's
     index by
     `increase` up to `limit`; every `timer_s` it falls by one down to `minimum`. After a packet the flow waits
