@@ -246,6 +246,7 @@ def _row(
 ) -> ValidationRow:
     if not np.isfinite(values).all():
         return _unusable(kind, row, f"{metric}: flows did not end in the model", metric, value, suffix)
+    mean = float(np.mean(values))
     return ValidationRow(
         set="packet",
         kind=kind,
@@ -254,11 +255,11 @@ def _row(
         metric=metric,
         band=row.get("cc_set", ""),
         id=f"{row['run_id']}{suffix} {metric}",
-        prediction=float(np.mean(values)),
+        prediction=mean,
         value=value,
         unit=UNITS[metric],
-        low=float(np.min(values)),
-        high=float(np.max(values)),
+        low=min(mean, float(np.min(values))),
+        high=max(mean, float(np.max(values))),
         source=SOURCE,
     )
 

@@ -1,0 +1,196 @@
+"""The queue solver: equal to a packet-by-packet twin, conserving, bounded, repeatable, and right in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models.infiniband.credits import victim_goodput
+from models.solvers.queues import (
+    CyclicRoutesError,
+    FlowSet,
+    Gate,
+    Marking,
+    PacketFormat,
+    QueueNetwork,
+    Recording,
+    SenderLaw,
+    incast_flows,
+    leaf_spine,
+    run,
+    star,
+)
+from tests.solvers.queue_twin import twin_fct_s
+
+PACKET = PacketFormat(payload_bytes=1000, header_bytes=36, ack_bytes=48)
+DCQCN = SenderLaw(
+    "dcqcn", alpha_timer_s=1e-6, cut_interval_s=4e-6, increase_timer_s=300e-6, fast_recovery_stages=1
+)
+MARKS = Marking(400e3, 1600e3, 0.2)
+
+
+@pytest.mark.parametrize("case", range(24))
+def test_equals_the_packet_twin_on_random_networks(case: int) -> None:
+    random = np.random.default_rng(case)
+    fabric = leaf_spine(
+        leaves=int(random.integers(2, 4)),
+        hosts_per_leaf=int(random.integers(2, 5)),
+        spines=int(random.integers(1, 4)),
+        rate_bytes_per_s=float(random.choice([1.25e9, 12.5e9])),
+        propagation_s=float(random.uniform(0.3e-6, 3e-6)),
+        buffer_bytes=1e9,
+    )
+    senders = random.permutation(fabric.hosts)[: int(random.integers(2, fabric.hosts))]
+    paths, sizes, starts = [], [], []
+    for source in senders:
+        destination = int(random.choice([h for h in range(fabric.hosts) if h != source]))
+        paths.append((fabric.path(int(source), destination, int(random.integers(fabric.spines))),))
+        sizes.append(float(random.integers(1, 60_000)))
+        starts.append(float(random.uniform(0, 30e-6)))
+    flows = FlowSet(tuple(paths), np.array(sizes), np.array(starts))
+    found = run(fabric.network, flows, SenderLaw("none"), Gate("none"), Marking(), packet=PACKET, check=True)
+    assert found.status == "finished"
+    twin = np.array(twin_fct_s(fabric.network, flows, PACKET))
+    # packets that reach a port within one window may swap places: one packet a competing flow, no bias
+    packet_s = PACKET.wire_bytes / fabric.network.rate_bytes_per_s[0]
+    assert np.abs(found.fct_s - twin).max() <= (len(flows.paths) - 1) * packet_s
+    assert np.median(np.abs(found.fct_s - twin)) <= packet_s
+    assert (starts + found.fct_s).max() == pytest.approx((starts + twin).max(), abs=3 * packet_s)
+
+
+def hot(senders: int, size: float, buffer_bytes: float = 32e6) -> tuple[QueueNetwork, FlowSet]:
+    network = star(senders=senders, rate_bytes_per_s=12.5e9, propagation_s=1e-6, buffer_bytes=buffer_bytes)
+    return network, incast_flows(network, senders=senders, bytes_per_flow=size)
+
+
+@pytest.mark.parametrize("law", [SenderLaw("none"), DCQCN], ids=["none", "dcqcn"])
+def test_nothing_is_lost_and_the_buffer_holds(law: SenderLaw) -> None:
+    network, flows = hot(16, 2e6, 4e6)
+    marking = MARKS if law.kind == "dcqcn" else Marking()
+    found = run(network, flows, law, Gate("pfc"), marking, packet=PACKET, check=True)
+    assert found.status == "finished"
+    assert (found.delivered_packets == found.sent_packets).all()
+    assert found.delivered_bytes == pytest.approx(np.full(16, 2e6))
+    assert found.link_peak_bytes.max() <= 4e6
+    assert found.losses.sum() == 0
+
+
+def test_the_same_seed_gives_the_same_and_another_seed_does_not() -> None:
+    network, flows = hot(8, 2e6)
+    first, again, other = (
+        run(network, flows, DCQCN, Gate("pfc"), MARKS, packet=PACKET, seed=seed) for seed in (1, 1, 2)
+    )
+    assert np.array_equal(first.fct_s, again.fct_s)
+    assert not np.array_equal(first.fct_s, other.fct_s)
+
+
+def test_lossless_incast_ends_at_the_serialisation_bound() -> None:
+    network, flows = hot(8, 1e6)
+    found = run(network, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET)
+    bound_s = 8 * 1000 * 1036 / 12.5e9
+    assert bound_s < found.completion_s < bound_s + 6e-6
+
+
+def test_pause_share_and_queue_of_a_long_lossless_incast() -> None:
+    """Pause share 1 - 1/N; queue N T with T = alpha B' / (1 + N alpha), B' the buffer less headroom and reserves."""
+    senders = 8
+    network, flows = hot(senders, np.inf)
+    recording = Recording(watch_links=(network.links - 1,), sample_from_s=5e-3, checkpoints_s=(5e-3, 1e-2))
+    found = run(
+        network,
+        flows,
+        SenderLaw("none"),
+        Gate("pfc"),
+        Marking(),
+        packet=PACKET,
+        stop_s=1e-2,
+        recording=recording,
+    )
+    free = 32e6 - (senders + 1) * (3 * 12.5e9 * 1e-6 + 4096)
+    threshold = 0.125 * free / (1 + senders * 0.125)
+    assert found.queue.mean_bytes == pytest.approx(senders * threshold, rel=0.02)
+    ramp_s = senders * threshold / (12.5e9 * (senders - 1))
+    paused = found.pause.time_s["host"] / senders / (found.simulated_s - ramp_s)
+    assert paused == pytest.approx(1 - 1 / senders, abs=0.02)
+
+
+def test_victim_law_of_a_lossless_fabric() -> None:
+    fabric = leaf_spine(
+        leaves=2, hosts_per_leaf=20, spines=2, rate_bytes_per_s=12.5e9, propagation_s=1e-6, buffer_bytes=32e6
+    )
+    spines = [0] * 7 + [1] * 9
+    paths = [(fabric.path(i, 20, spine),) for i, spine in enumerate(spines)]
+    paths.append((fabric.path(19, 21, 0),))
+    flows = FlowSet(tuple(paths), np.full(17, np.inf), np.zeros(17))
+    found = run(
+        fabric.network, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET, stop_s=1e-2,
+        recording=Recording(checkpoints_s=(3e-3, 1e-2)),
+    )  # fmt: skip
+    rates = found.goodput_bytes_per_s()
+    expected = victim_goodput(12.5e9, float(rates[:16].sum()), 2, 7)
+    assert rates[16] == pytest.approx(expected, rel=0.03)
+
+
+def test_dcqcn_keeps_the_queue_far_below_the_lossless_level() -> None:
+    network, flows = hot(8, np.inf)
+    recording = Recording(watch_links=(network.links - 1,), sample_from_s=2e-2, checkpoints_s=(2e-2, 4e-2))
+
+    def mean(law: SenderLaw, marking: Marking) -> tuple[float, float]:
+        found = run(
+            network, flows, law, Gate("pfc"), marking, packet=PACKET, stop_s=4e-2, recording=recording
+        )
+        return found.queue.mean_bytes, float(found.goodput_bytes_per_s().sum())
+
+    with_control, goodput = mean(DCQCN, MARKS)
+    without, _ = mean(SenderLaw("none"), Marking())
+    assert with_control < 0.1 * without
+    assert goodput > 0.9 * 12.5e9 * 1000 / 1036
+
+
+def test_smooth_limit_is_the_max_min_share() -> None:
+    fabric = leaf_spine(
+        leaves=2, hosts_per_leaf=4, spines=1, rate_bytes_per_s=12.5e9, propagation_s=1e-6, buffer_bytes=64e6
+    )
+    paths = tuple((fabric.path(i, 4 + i, 0),) for i in range(4))
+    flows = FlowSet(paths, np.full(4, np.inf), np.zeros(4))
+    found = run(
+        fabric.network, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET, stop_s=1.5e-2,
+        recording=Recording(checkpoints_s=(5e-3, 1.5e-2)),
+    )  # fmt: skip
+    assert found.goodput_bytes_per_s() == pytest.approx(np.full(4, 12.5e9 / 4 * 1000 / 1036), rel=0.02)
+
+
+def test_cyclic_routes_are_refused_with_the_cycle_named() -> None:
+    ring = QueueNetwork(
+        from_node=np.arange(6) % 3 + np.array([3, 3, 3, 0, 0, 0]),
+        to_node=np.array([0, 1, 2, 4, 5, 3]) + np.array([3, 3, 3, 0, 0, 0]),
+        rate_bytes_per_s=np.full(6, 1e9),
+        propagation_s=np.full(6, 1e-6),
+        tier=np.array([0, 0, 0, 1, 1, 1]),
+        buffer_bytes=np.array([0, 0, 0, 1e6, 1e6, 1e6]),
+    )
+    links = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(ring.from_node, ring.to_node, strict=True))}
+    around = [links[pair] for pair in ((0, 1), (1, 2), (2, 0)) if pair in links]
+    if len(around) < 3:
+        around = [3, 4, 5]
+    paths = tuple(((around[i], around[(i + 1) % 3]),) for i in range(3))
+    flows = FlowSet(paths, np.full(3, 1e4), np.zeros(3))
+    with pytest.raises((CyclicRoutesError, ValueError)):
+        run(ring, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET)
+
+
+def test_a_run_that_meets_its_bound_says_so() -> None:
+    network, flows = hot(4, 5e6)
+    found = run(network, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET, windows_limit=50)
+    assert found.hit_bound
+    assert np.isnan(found.fct_s).all()
+
+
+def test_contradictory_input_is_refused() -> None:
+    network, flows = hot(4, np.inf)
+    with pytest.raises(ValueError, match="stop_s is needed"):
+        run(network, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET)
+    with pytest.raises(ValueError, match="choice"):
+        run(network, flows, SenderLaw("none"), Gate("pfc"), Marking(), stop_s=1e-3, choice="guess")
+    with pytest.raises(ValueError, match="kind"):
+        SenderLaw("guess")
