@@ -39,9 +39,8 @@ def page(case: Case, question: str) -> None:
     names = [name for name, item in scenario.workloads.items() if item.kind == "incast"]
     if not names:
         show.heading("This scenario has no incast workload.", question)
-        st.info(
-            "Add one in the editor: kind incast, fan_in 32, burst_bytes 1048576; or choose another scenario."
-        )
+        st.info("Add one to see who suffers when many senders answer one receiver; it is shown, not scored.")
+        st.button("Add an incast of 32 senders", type="primary", key="add-incast", on_click=_add_incast)
         return
     name = names[0]
     item = scenario.workloads[name]
@@ -88,6 +87,14 @@ def page(case: Case, question: str) -> None:
         for note in tables.notes:
             st.markdown(f"- {show.escaped(note)}")
         show.terms("incast", "victim", "fan-in", "PFC", "ECN", "DCQCN", "credits")
+
+
+def _add_incast() -> None:
+    wanted = {"kind": "incast", "weight": 0, "fan_in": 32, "burst_bytes": 2**20}
+    now = inputs.ask()
+    for key, value in wanted.items():
+        now = now.changed(f"workloads.incast.{key}", value)
+    inputs.set_ask(now)
 
 
 def _controls(name: str, fan_in: int, burst_bytes: int, victim: bool, gpus: int) -> None:

@@ -135,3 +135,21 @@ def _never_ending(job: Callable[..., Any]) -> Callable[..., Any]:
         return job(key, title, endless, *args, **options)
 
     return started
+
+
+def test_an_incast_is_added_where_the_scenario_has_none(run_page: Callable[..., Any]) -> None:
+    page = run_page("incast", scenario=["failed-links-1024"])
+    page.button(key="add-incast").click().run()
+    assert not page.error and "32 senders to one" in page.header[0].value
+
+
+def test_an_edited_price_becomes_a_change_of_the_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
+    from views import cost, inputs
+    from views.ask import Ask
+
+    state: dict[str, Any] = {"ask": Ask(), "grid": {"edited_rows": {1: {"USD": 12000}}}}
+    monkeypatch.setattr("streamlit.session_state", state)
+    cost._price_changed("grid", ("sw_th5_wb", "sw_qm9700"))
+    assert inputs.ask().changes == (("prices.sw_qm9700", 12000.0),)
+    cost._catalogue_prices()
+    assert inputs.ask() == Ask()
