@@ -45,7 +45,7 @@ def stacked(table: pd.DataFrame, finding: str, subtitle: str) -> Any:
             color=alt.Color(
                 "category:N",
                 scale=alt.Scale(domain=present, range=[CATEGORY_COLOURS[name] for name in present]),
-                legend=alt.Legend(orient="bottom", title=None, columns=7, symbolType="square"),
+                legend=alt.Legend(orient="bottom", title=None, columns=5, symbolType="square"),
             ),
             order=alt.Order("order:Q"),
             tooltip=[
@@ -97,7 +97,7 @@ def waterfall(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     total = float(table.end_usd.iloc[-1] - table.end_usd.iloc[0])
     shown = table.assign(
         text=[
-            usd_text(r.change_usd)
+            usd_text(r.change_usd).removesuffix(" USD")
             if r.kind == "total"
             else ("+" if r.change_usd > 0 else "") + usd_text(r.change_usd).removesuffix(" USD")
             for r in charts.rows(table)
@@ -140,7 +140,7 @@ def waterfall(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     cut = "; the axis starts above zero" if floor > 0 else ""
     return charts.finished(
         bars + text,
-        f"{second} costs {usd_text(abs(total))} {more} than {first}",
+        f"{second}: {usd_text(abs(total))} {more}",
         f"Waterfall from the cost of {first} to that of {second}: "
         + "; ".join(f"{r.step} {r.text}" for r in charts.rows(shown)),
         f"{why}{cut}",

@@ -90,7 +90,7 @@ def flow_rates(flows: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     slow = shown.loc[shown.groupby("candidate").rate.idxmin()].sort_values("rate").iloc[0]
     return charts.finished(
         lines + labels,
-        f"The slowest flow on {slow.candidate} gets {slow.rate:.0f} % of line rate",
+        f"Slowest flow on {slow.candidate}: {slow.rate:.0f} %",
         "Distribution of flow rates. " + "; ".join(words.values()),
         "Max-min fair rates on the solved routes",
         height=330,

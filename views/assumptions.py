@@ -52,6 +52,7 @@ def _search(table: pd.DataFrame) -> None:
     show.table(
         "assumptions", shown, full=table, height=560, caption=f"{len(found)} of {len(table)}",
         columns={
+            "value": st.column_config.TextColumn(width="small"),
             "parameter": st.column_config.TextColumn(width="medium"),
             "source": st.column_config.TextColumn(width="large"),
         },

@@ -36,10 +36,12 @@ def page(case: Case, question: str) -> None:
     if rows is None:
         st.caption("Every published figure is predicted again by the models in this copy.")
         return
+    place = st.container()
     packet = _packet()
     rows = [*rows, *packet]
     table = kept(("evidence rows", len(packet)), lambda: row_table(rows))
-    show.heading(evidence_sentence(table), question)
+    with place:
+        show.heading(evidence_sentence(table), question)
     kinds = list(dict.fromkeys(table[table.usable].kind))
     _chart(table, kinds)
     errors = kept(("evidence errors", len(packet)), lambda: error_table(rows))

@@ -22,7 +22,7 @@ def page(case: Case, question: str) -> None:
         "Traffic",
         list(PATTERNS),
         default="permutation",
-        format_func=lambda p: f"{p}: {PATTERNS[p]}",
+        help="; ".join(f"{name}: {words}" for name, words in PATTERNS.items()),
         key="pattern",
         required=True,
     )

@@ -61,8 +61,8 @@ def assumption_table(answer: Comparison, shipped: Scenario) -> pd.DataFrame:
             rows.append(_row(f"GPU {answer.scenario.cluster.gpu}", key, value, gpu.source, gpu.confidence))
     seen: set[str] = set()
     for line in answer.bill.itertuples(index=False):
-        part, price = str(line.part), line.unit_price_mid_usd
-        if part in seen or pd.isna(price) or line.category == "nic_in_server":
+        part, price = str(line.part), str(line.unit_price_mid_usd)
+        if part in seen or price in ("unknown", "nan") or line.category == "nic_in_server":
             continue
         seen.add(part)
         rows.append(
@@ -82,9 +82,7 @@ def _scenario_rows(scenario: Scenario, shipped: Scenario) -> Iterator[Assumption
         if key.startswith(("name", "question", "schema_version", "prices.")):
             continue
         changed = before.get(key, value) != value or (key not in before and key in default_keys)
-        source = (
-            "changed here" if changed else "scenario file" if key in default_keys else "default of the schema"
-        )
+        source = "changed here" if changed else "scenario file" if key in default_keys else "the default"
         yield AssumptionRow("scenario", key, _text(value), unit_of(key), "", "", source, "scenario", changed)
 
 

@@ -110,7 +110,7 @@ def difference(table: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     least = SMALL_STEP_FRACTION * float(changes.abs().max())
     rest = float(changes[changes.abs() < least].sum())
     steps = [(str(name), float(change)) for name, change in changes.items() if abs(change) >= max(least, 0.5)]
-    for category, change in [*steps, *([("all else", rest)] if abs(rest) >= 0.5 else [])]:
+    for category, change in [*steps, *([("all else", rest)] if abs(rest) >= 0.1 * least else [])]:
         rows.append(
             {
                 "step": category,

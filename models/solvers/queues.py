@@ -216,7 +216,7 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
         link_sent_bytes=links["sent_bytes"].copy(),
         link_peak_bytes=links["peak_bytes"].copy(),
         checkpoint_s=ready.checkpoint_ns / NS,
-        checkpoint_bytes=ready.checkpoint_packets * payload,
+        checkpoint_bytes=np.asarray(ready.checkpoint_packets * payload, dtype=np.float64),
         series=_series(ready),
     )
 
@@ -230,7 +230,9 @@ def _queues(ready: Program, recording: Recording, end_ns: float) -> tuple[QueueS
         samples = ready.samples[w, :taken]
         if wanted > taken:
             samples = np.concatenate([samples, np.zeros(min(wanted - taken, 100_000), dtype=np.float32)])
-        out.append(QueueStatistics(int(link), samples[:wanted].copy(), float(ready.links["peak_bytes"][link])))
+        out.append(
+            QueueStatistics(int(link), samples[:wanted].copy(), float(ready.links["peak_bytes"][link]))
+        )
     return tuple(out)
 
 

@@ -127,7 +127,9 @@ def _links(
             else np.full(network.links, gate.headroom_bytes)
         )
         into = links["to_switch"] >= 0
-        np.subtract.at(switches["budget_bytes"], links["to_switch"][into], headroom[into] + gate.reserve_bytes)
+        np.subtract.at(
+            switches["budget_bytes"], links["to_switch"][into], headroom[into] + gate.reserve_bytes
+        )
         short = switches["budget_bytes"][: int(is_switch.sum())] <= 0
         if short.any():
             node = int(np.flatnonzero(is_switch)[np.argmax(short)])
@@ -137,14 +139,18 @@ def _links(
     return links, switches
 
 
-def _reverse_ns(network: QueueNetwork, routes: tuple[tuple[int, ...], ...], links: NDArray[Any]) -> FloatArray:
+def _reverse_ns(
+    network: QueueNetwork, routes: tuple[tuple[int, ...], ...], links: NDArray[Any]
+) -> FloatArray:
     lengths = np.fromiter(map(len, routes), dtype=np.int64, count=len(routes))
     flat = np.fromiter(chain.from_iterable(routes), dtype=np.int64)
     hop = links["propagation_ns"][flat] + links["ack_ns"][flat]
     return np.add.reduceat(hop, np.cumsum(lengths) - lengths)
 
 
-def _flows(flows: FlowSet, law: SenderLaw, packet: PacketFormat, steps: RouteSteps, links: NDArray[Any]) -> Any:
+def _flows(
+    flows: FlowSet, law: SenderLaw, packet: PacketFormat, steps: RouteSteps, links: NDArray[Any]
+) -> Any:
     count = len(flows.paths)
     out = np.zeros(count, dtype=state.FLOW)
     finite = np.isfinite(flows.bytes)
@@ -209,9 +215,7 @@ def _senders(steps: RouteSteps, out: NDArray[Any], links: NDArray[Any]) -> tuple
     order = np.argsort(nic_of, kind="stable")
     open_order = order[ready[order]]
     nics["active"] = np.bincount(nic_of[open_order], minlength=len(used))
-    place = np.arange(len(open_order)) - np.repeat(
-        np.cumsum(nics["active"]) - nics["active"], nics["active"]
-    )
+    place = np.arange(len(open_order)) - np.repeat(np.cumsum(nics["active"]) - nics["active"], nics["active"])
     nic_flows = np.zeros(len(order) + 1, dtype=np.int64)
     nic_flows[nics["first"][nic_of[open_order]] + place] = open_order
     due = np.full(-(-len(used) // BLOCK) * BLOCK, np.inf)
@@ -295,12 +299,12 @@ def program(
     lists_count = int(head["gate_first"] + head["window_mask"] + 1)
     lists = np.zeros(lists_count, dtype=state.LISTS)
     lists["head"] = lists["tail"] = np.arange(lists_count) << state.CHUNK_SHIFT
-    chunks = lists_count + 2 * network.links + pool_factor * _packets_bound(network, out, gate, packet, links) // 8
+    chunks = (
+        lists_count + 2 * network.links + pool_factor * _packets_bound(network, out, gate, packet, links) // 8
+    )
     head["fresh_chunk"], head["free_chunk"], head["chunk_limit"] = lists_count, -1, chunks + 64
     watch = np.array(recording.watch_links, dtype=np.int64)
-    horizon_ns = min(
-        stop_s * NS if stop_s is not None else np.inf, windows_limit * float(head["window_ns"])
-    )
+    horizon_ns = min(stop_s * NS if stop_s is not None else np.inf, windows_limit * float(head["window_ns"]))
     head["samples_limit"] = min(FIRST_SAMPLES, int(horizon_ns / head["sample_ns"]) + 8) if len(watch) else 0
     groups = int(out["group"].max()) + 1
     head["series_limit"] = 0
@@ -335,7 +339,11 @@ def _packets_bound(
 ) -> int:
     """Packets that can be in the network at once: what is sent, or what fits in buffers and on the wires."""
     sent = float(out["packets"].astype(np.float64).sum())
-    fits = float(np.sum(network.buffer_bytes)) / packet.wire_bytes if gate.kind != "none" else LARGEST_BURST_PACKETS
+    fits = (
+        float(np.sum(network.buffer_bytes)) / packet.wire_bytes
+        if gate.kind != "none"
+        else LARGEST_BURST_PACKETS
+    )
     wires = float(np.sum(links["propagation_ns"] / links["packet_ns"] + 4))
     return int(min(sent, fits) + wires) + 64
 

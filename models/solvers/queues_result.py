@@ -45,7 +45,11 @@ class QueueStatistics:
     @property
     def empty_fraction(self) -> float:
         """Share of samples with at most two reference packets (2.2 kB)."""
-        return float(np.mean(self.samples_bytes < EMPTY_BELOW_BYTES)) if len(self.samples_bytes) else float("nan")
+        return (
+            float(np.mean(self.samples_bytes < EMPTY_BELOW_BYTES))
+            if len(self.samples_bytes)
+            else float("nan")
+        )
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,9 @@ class QueueResult:
     def goodput_bytes_per_s(self, first: int = 0, last: int = -1) -> FloatArray:
         """Payload rate of every flow between two checkpoints."""
         span = self.checkpoint_s[last] - self.checkpoint_s[first]
-        return (self.checkpoint_bytes[last] - self.checkpoint_bytes[first]) / span
+        return np.asarray(
+            (self.checkpoint_bytes[last] - self.checkpoint_bytes[first]) / span, dtype=np.float64
+        )
 
     def link_utilisation(self, rate_bytes_per_s: FloatArray) -> FloatArray:
         """Bytes sent on each link / (rate x simulated time)."""

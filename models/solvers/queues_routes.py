@@ -16,7 +16,8 @@ class CyclicRoutesError(ValueError):
     def __init__(self, cycle: tuple[int, ...], network: QueueNetwork) -> None:
         self.cycle = cycle
         hops = " -> ".join(
-            f"link {link} ({network.from_node[link]} to {network.to_node[link]})" for link in (*cycle, cycle[0])
+            f"link {link} ({network.from_node[link]} to {network.to_node[link]})"
+            for link in (*cycle, cycle[0])
         )
         super().__init__(f"routes form a cycle of links that can wait for each other: {hops}")
 

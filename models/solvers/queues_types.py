@@ -137,7 +137,6 @@ class Gate:
             raise ValueError(f"Gate.alpha: {self.alpha} must be positive")
 
 
-
 @dataclass(frozen=True)
 class Marking:
     """Explicit congestion marking at dequeue on the queue left: 0 to `kmin`, linear to `pmax` at `kmax`, then 1.

@@ -81,10 +81,23 @@ def advance_windows(
                 link.pauses += 1
                 link.pause_ns -= time
             else:
-                if link.stop_ns > begin:  # paused and resumed in one window: finish what came before the pause
+                if (
+                    link.stop_ns > begin
+                ):  # paused and resumed in one window: finish what came before the pause
                     if link.nic >= 0:
                         advance_sender(
-                            link.nic, link.stop_ns, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
+                            link.nic,
+                            link.stop_ns,
+                            nics,
+                            nic_flows,
+                            flows,
+                            links,
+                            slots,
+                            due,
+                            run,
+                            lists,
+                            pool,
+                            following,
                         )
                 link.stop_ns = INF
                 link.pause_ns += time

@@ -64,4 +64,4 @@ def uniform(run: Any) -> float:
     x ^= x << np.uint64(25)
     x ^= x >> np.uint64(27)
     run.random = x
-    return np.float64((x * np.uint64(2685821657736338717)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)  # type: ignore[no-any-return]
+    return np.float64((x * np.uint64(2685821657736338717)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)

@@ -207,7 +207,7 @@ def advance_one(
         return INF
     if link.stop_ns > until_ns and not blocked(flow, line, run):
         due = min(due, max(flow.next_ns, link.free_ns))
-    return due
+    return due  # type: ignore[no-any-return]
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)

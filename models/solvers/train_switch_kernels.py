@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from models.solvers.queues_state import GATE_DROP, GATE_PFC, LAST, MARKED
-from models.solvers.train_pool_kernels import pop, push, uniform
+from models.solvers.train_pool_kernels import pop, uniform
 from models.solvers.train_sender_kernels import fly, post, step_entry
 
 INF = np.inf
@@ -19,7 +19,15 @@ INF = np.inf
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def admit(
-    ingress: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, lists: Any, pool: Any, following: Any
+    ingress: int,
+    size: int,
+    now_ns: float,
+    run: Any,
+    links: Any,
+    switches: Any,
+    lists: Any,
+    pool: Any,
+    following: Any,
 ) -> None:
     """Charge an arriving packet to its ingress link; ask for a pause where the threshold is reached."""
     link = links[ingress]
@@ -46,7 +54,15 @@ def admit(
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def release(
-    ingress: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, lists: Any, pool: Any, following: Any
+    ingress: int,
+    size: int,
+    now_ns: float,
+    run: Any,
+    links: Any,
+    switches: Any,
+    lists: Any,
+    pool: Any,
+    following: Any,
 ) -> None:
     """Give back what a departing packet was charged: headroom first; let the ingress link resume."""
     link = links[ingress]
@@ -68,7 +84,9 @@ def release(
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def finish(number: int, end_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, dependents: Any, due: Any) -> None:
+def finish(
+    number: int, end_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, dependents: Any, due: Any
+) -> None:
     """Note a flow's completion and start the flows that wait for it alone."""
     flow = flows[number]
     flow.end_ns = max(end_ns, flow.last_sent_ns + flow.shortest_ns + flow.reverse_ns)
@@ -194,7 +212,18 @@ def serve(
                 finish(slot.flow, arrival + flow.reverse_ns, run, flows, nics, nic_flows, dependents, due)
             if marked or run.echo_all or flow.ack_count > 0:
                 acknowledge(
-                    slot.flow, marked, now, arrival, run, links, slots, flows, ack_links, lists, pool, following
+                    slot.flow,
+                    marked,
+                    now,
+                    arrival,
+                    run,
+                    links,
+                    slots,
+                    flows,
+                    ack_links,
+                    lists,
+                    pool,
+                    following,
                 )
 
 
@@ -218,7 +247,18 @@ def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> 
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def dropped(slot: Any, size: int, now_ns: float, run: Any, links: Any, switches: Any, flows: Any, lists: Any, pool: Any, following: Any) -> bool:
+def dropped(
+    slot: Any,
+    size: int,
+    now_ns: float,
+    run: Any,
+    links: Any,
+    switches: Any,
+    flows: Any,
+    lists: Any,
+    pool: Any,
+    following: Any,
+) -> bool:
     """Whether the egress queue has no room; a dropped packet is asked for again one round trip later."""
     link = links[slot.link]
     switch = switches[link.from_switch]
