@@ -121,7 +121,8 @@ def difference(table: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
             }
         )
         at += change
-    rows.append({"step": second, "start_usd": 0.0, "end_usd": at, "change_usd": at, "kind": "total"})
+    end = float(mids[second].sum())
+    rows.append({"step": second, "start_usd": 0.0, "end_usd": end, "change_usd": end, "kind": "total"})
     return pd.DataFrame(rows)
 
 
