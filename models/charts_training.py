@@ -36,7 +36,9 @@ def stacked(parts: pd.DataFrame, order: list[str], finding: str, with_compute: b
     y = alt.Y(
         "label:N",
         sort=labels,
-        axis=alt.Axis(title=None, ticks=False, domain=False, labelLimit=230, labelFontSize=11),
+        axis=alt.Axis(
+            title=None, ticks=False, domain=False, labelLimit=230, labelFontSize=11, labelOverlap=False
+        ),
     )
     top = float(totals.time_s.max())
     x = alt.X(
@@ -72,5 +74,5 @@ def stacked(parts: pd.DataFrame, order: list[str], finding: str, with_compute: b
         finding,
         f"Stacked bars of the time of a step. {spoken}.",
         what,
-        height=130 + 30 * len(labels),
+        height=150 + 32 * len(labels),
     )
