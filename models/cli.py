@@ -98,6 +98,8 @@ def _compare(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario)
     methods = METHODS if arguments.method == "both" else (arguments.method,)
+    if "fluid" in methods:
+        _tell_of_compilation()
     result = compare(scenario, methods, prices=arguments.prices, progress=_progress())
     for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -157,11 +159,20 @@ def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
 
 
+def _tell_of_compilation() -> None:
+    """One line on the first run ever, when the compiled kernels are not cached yet."""
+    import models
+
+    cached = any(Path(models.__file__).parent.glob("solvers/__pycache__/*.nbi"))
+    if not cached:
+        print("compiling the fluid solvers once, about a minute; later runs start at once", file=sys.stderr)
+
+
 def _progress() -> Callable[[str], None]:
-    """Says on stderr what is being done, on a terminal only, or when it is worth waiting for."""
+    """Says on stderr what is being done, on a terminal only."""
 
     def say(text: str) -> None:
-        if sys.stderr.isatty() or text.startswith("compiling"):
+        if sys.stderr.isatty():
             print(text, file=sys.stderr)
 
     return say
