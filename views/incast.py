@@ -15,6 +15,7 @@ from models.compare.incast_table import (
     burst_sentence,
     incast_sentence,
     incast_tables,
+    queue_thresholds,
     victim_fractions,
 )
 from models.units import size_text
@@ -123,13 +124,13 @@ def _panels(tables: IncastTables, colours: dict[str, str], key: tuple[str, ...])
         return
     end = charts_incast.time_end_us(series)
     own = [q for q in QUANTITIES if q in set(series.quantity)]
-    none = pd.DataFrame(columns=["candidate", "value", "text"])
+    lines = queue_thresholds(tables)
     with st.container(horizontal=True, gap="small"):
         for candidate in dict.fromkeys(series.candidate):
             st.markdown(f':color[●]{{foreground="{colours[candidate]}"}} {candidate}')
 
     def panel(quantity: str) -> Any:
-        return charts_incast.panel(series, quantity, colours, end, quantity == own[-1], none)
+        return charts_incast.panel(series, quantity, colours, end, quantity == own[-1], lines)
 
     for quantity in own:
         show.chart(f"incast_{quantity}", partial(panel, quantity), key, export=False)

@@ -101,6 +101,22 @@ def tables_of(items: list[WorkloadTime]) -> IncastTables:
     )
 
 
+THRESHOLDS = {"ecn_kmin": "marks begin", "ecn_kmax": "every packet marked", "pause_threshold": "pauses"}
+
+
+def queue_thresholds(tables: IncastTables) -> pd.DataFrame:
+    """Where each candidate's switch marks and pauses, as lines on the queue chart: candidate, value, text.
+
+    Lines far above every queue are left out: they would press the queues onto the axis.
+    """
+    queues = tables.series[tables.series.quantity == "queue_bytes"]
+    top = 1.6 * float(queues.value.max()) if len(queues) else 0.0
+    found = tables.figures
+    rows = found[(found.method == "fluid") & found.metric.isin(THRESHOLDS) & (found.value <= top)]
+    text = rows.metric.map(THRESHOLDS) + ", " + rows.candidate
+    return rows.assign(text=text)[["candidate", "value", "text"]].reset_index(drop=True)
+
+
 def victim_fractions(tables: IncastTables) -> pd.DataFrame:
     """Victim's goodput as a fraction of an idle link's, candidate by candidate."""
     found = tables.figures

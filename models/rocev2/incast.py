@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from models.rocev2.dcqcn_sets import dcqcn_set
@@ -22,13 +24,33 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     """The incast at packet grain through ECN, the sender law and PFC, averaged over seeds."""
     burst = _burst(phase)
     outcomes = [outcome(burst, network, link, burst.seed + i) for i in range(burst.seeds)]
-    return incast_phase_time(
+    found = incast_phase_time(
         outcomes,
         _ideal_s(burst, link),
         link.goodput_bytes_per_s,
         _words(link),
         f"queue solver at packet grain, {burst.seeds} seeds from {burst.seed}",
     )
+    return replace(found, metrics=found.metrics + _threshold_metrics(burst, network, link))
+
+
+def _threshold_metrics(burst: Burst, network: Network, link: Link) -> tuple[Metric, ...]:
+    """Where marking begins and is certain, and the queue at which every ingress port of the hot switch pauses."""
+    law, marking, gate = _laws(link)
+    metrics = []
+    if law.kind == "dcqcn":
+        source = f"parameter set {link.technology.congestion_control.parameter_set} at this rate"
+        metrics.append(Metric("ecn_kmin", float(np.min(marking.kmin_bytes)), "bytes", source=source))
+        metrics.append(Metric("ecn_kmax", float(np.min(marking.kmax_bytes)), "bytes", source=source))
+    if gate.kind == "pfc":
+        fabric = _fabric(burst, incast_wiring(network, link), link, burst.seed)
+        ports = max(1, min(fabric.shared_ports, burst.fan_in))
+        buffer_bytes = link.technology.flow_control.switch_buffer_mb.value * 1e6
+        pause = ports * gate.alpha * buffer_bytes / (1.0 + ports * gate.alpha)
+        metrics.append(
+            Metric("pause_threshold", pause, "bytes", source="P_in T, T = alpha B / (1 + P_in alpha)")
+        )
+    return tuple(metrics)
 
 
 def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutcome:

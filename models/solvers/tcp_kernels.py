@@ -222,10 +222,11 @@ def advance(
                         sent_tx,
                         marked,
                     )
-                    rate_bins[at, 1 if packets[flow] < 0 else 0] += packet_bytes
         elif kind == ACK:
             flying[flow] -= 1
             done[flow] += 1
+            left = int(max(0.0, now - to_host_s - back_s) / bin_s)  # when it left the receiver's port
+            rate_bins[left, 1 if packets[flow] < 0 else 0] += packet_bytes
             backoff[flow] = 1.0
             deadline[flow] = now + rto_s
             seen[flow] += 1

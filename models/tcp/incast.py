@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_ideal_s, incast_phase_time
@@ -18,13 +20,18 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     """The incast packet by packet through windows, marks, drops and timeouts, averaged over seeds."""
     burst = _burst(phase)
     outcomes = [outcome(burst, network, link, burst.seed + i) for i in range(burst.seeds)]
-    return incast_phase_time(
+    kind = link.technology.congestion_control.kind
+    found = incast_phase_time(
         outcomes,
         _ideal_s(burst, link),
         link.goodput_bytes_per_s,
-        f"lossy + {link.technology.congestion_control.kind}",
+        f"lossy + {kind}",
         f"TCP loss solver, {burst.seeds} seeds from {burst.seed}",
     )
+    if kind != "dctcp":
+        return found
+    marks = Metric("ecn_kmin", _ecn_threshold_bytes(link), "bytes", source="DCTCP: 30 KB x C / 10G")
+    return replace(found, metrics=(*found.metrics, marks))
 
 
 def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutcome:

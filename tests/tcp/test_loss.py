@@ -87,3 +87,10 @@ def test_closed_forms() -> None:
 def test_impossible_input_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         tcp_incast(0, 1e6, 1e9, 1e-6, 1e6)
+
+
+def test_the_receiver_never_gets_more_than_its_line() -> None:
+    made = tcp_incast(32, 2**20, 50e9, 1e-6, 165e6, host_s=15e-6)
+    assert made.series["rate_bytes_per_s"].max() <= 50e9 * 1.15  # a packet more in a short bin
+    step_s = made.series["t_s"][0]
+    assert made.series["rate_bytes_per_s"].sum() * step_s == pytest.approx(32 * 118 * 8948.0, rel=1e-9)
