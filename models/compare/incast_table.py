@@ -113,7 +113,12 @@ def queue_thresholds(tables: IncastTables) -> pd.DataFrame:
     top = 1.6 * float(queues.value.max()) if len(queues) else 0.0
     found = tables.figures
     rows = found[(found.method == "fluid") & found.metric.isin(THRESHOLDS) & (found.value <= top)]
-    text = rows.metric.map(THRESHOLDS) + ", " + rows.candidate
+    rows = rows.sort_values("value", ascending=False)
+    text, above = [], float("inf")
+    for metric, candidate, value in zip(rows.metric, rows.candidate, rows.value, strict=True):
+        apart = above - value > 0.12 * top  # labels closer than a line of text would overlap
+        text.append(f"{THRESHOLDS[metric]}, {candidate}" if apart else "")
+        above = value if apart else above
     return rows.assign(text=text)[["candidate", "value", "text"]].reset_index(drop=True)
 
 

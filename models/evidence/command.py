@@ -35,6 +35,8 @@ def run(
         sys.stdout.write(_csv_text(shown, rows))
     else:
         print(_table_text(table, found, rows))
+    if not any(row.usable or row.bound for row in found):
+        print(f"none of {len(found)} rows could be compared; --rows shows why", file=sys.stderr)
     missed = missed_bounds(found)
     for row in missed:
         print(f"{row.id}: predicted {row.prediction:g}, bound {row.value:g} {row.unit}", file=sys.stderr)

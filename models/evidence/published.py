@@ -37,7 +37,7 @@ def shipped_text(name: str) -> str:
 def rows_of(path: Path | None) -> list[dict[str, str]]:
     """Rows of a measurements file, of the shipped one for None.
 
-    Raises InputError when the file cannot be read or lacks columns.
+    Raises InputError when the file cannot be read, lacks columns or has no row.
     """
     if path is None:
         return list(csv.DictReader(shipped_text("published.csv").splitlines()))
@@ -50,7 +50,10 @@ def rows_of(path: Path | None) -> list[dict[str, str]]:
     missing = [column for column in NEEDED if column not in columns]
     if missing:
         raise InputError([Fault(str(path), "", "", f"columns missing: {', '.join(missing)}")])
-    return [{key: value or "" for key, value in row.items() if key is not None} for row in reader]
+    rows = [{key: value or "" for key, value in row.items() if key is not None} for row in reader]
+    if not rows:
+        raise InputError([Fault(str(path), "", "", "has a header but no rows")])
+    return rows
 
 
 @cache

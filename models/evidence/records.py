@@ -135,5 +135,12 @@ def records(rows: Iterable[ValidationRow]) -> list[dict[str, Any]]:
 
 
 def row_records(rows: Iterable[ValidationRow]) -> list[dict[str, Any]]:
-    """Every row as a record: the group's keys, id, prediction, value, unit, error, band, usable, reason."""
-    return [{key: getattr(row, key) for key in (*GROUP_KEYS, *ROW_KEYS)} for row in rows]
+    """Every row as a record: the group's keys, id, prediction, value, unit, error, band, usable, reason.
+
+    Figures that are not finite are None: JSON has no word for them.
+    """
+    return [{key: _finite(getattr(row, key)) for key in (*GROUP_KEYS, *ROW_KEYS)} for row in rows]
+
+
+def _finite(figure: Any) -> Any:
+    return None if isinstance(figure, float) and not isfinite(figure) else figure

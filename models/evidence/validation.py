@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,6 +12,7 @@ from typing import Any
 
 from models.evidence.published import published_rows, rows_of
 from models.evidence.records import ValidationRow
+from models.scenario.faults import Fault, InputError
 
 TRAINING_COLUMNS = ("tp", "pp", "global_batch_sequences")
 
@@ -38,7 +41,7 @@ def _published(path: Path | None) -> list[ValidationRow]:
         return published_rows() + _rows_from("models.evidence.training", "training_rows", None)
     if is_training_table(path):
         return _rows_from("models.evidence.training", "training_rows", path)
-    return published_rows(path)
+    return _read(published_rows, path)
 
 
 def is_training_table(path: Path) -> bool:
@@ -53,9 +56,18 @@ def is_training_table(path: Path) -> bool:
 
 def _rows_from(module: str, function: str, path: Path | None) -> list[ValidationRow]:
     if find_spec(module) is None:
+        print(f"left out: {module} is not installed", file=sys.stderr)
         return []
     rows: Callable[[Any], list[ValidationRow]] = getattr(import_module(module), function)
-    return list(rows(path))
+    return _read(rows, path)
+
+
+def _read(rows: Callable[[Any], list[ValidationRow]], path: Path | None) -> list[ValidationRow]:
+    """`rows(path)`, a table that is no CSV said in words."""
+    try:
+        return list(rows(path))
+    except csv.Error as error:
+        raise InputError([Fault(str(path), "", "", f"is no CSV table: {error}")]) from error
 
 
 def missed_bounds(rows: list[ValidationRow]) -> list[ValidationRow]:

@@ -11,7 +11,7 @@ from models.solvers.incast_fabric import incast_fabric
 from models.solvers.tcp_loss import Array, TcpRules, tcp_run
 
 WINDOW_LIMIT_BYTES = 6 * 2**20  # Linux tcp_rmem / tcp_wmem upper default
-SAMPLES = 500
+SAMPLES = 150  # of the serialisation bound: some twenty packets a sample, or the rate looks ragged
 
 
 @dataclass(frozen=True, eq=False)
