@@ -95,7 +95,7 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
             f"within the uncertainty ({band}; ahead in {percent(lead.probability_ahead)} of draws)."
         )
         if settling_input:
-            text += f" Knowing {settling_input} better would settle it."
+            text += f" Better knowledge of {settling_input} would settle it."
     return Verdict(
         decided, first.candidate, lead.other, text, time_sentence, cost_sentence, lead, settling_input
     )
