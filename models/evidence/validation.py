@@ -63,11 +63,13 @@ def _rows_from(module: str, function: str, path: Path | None) -> list[Validation
 
 
 def _read(rows: Callable[[Any], list[ValidationRow]], path: Path | None) -> list[ValidationRow]:
-    """`rows(path)`, a table that is no CSV said in words."""
+    """`rows(path)`; a file of a user's that is no CSV, or has text where a number belongs, is said in words."""
+    if path is None:
+        return list(rows(None))
     try:
         return list(rows(path))
-    except csv.Error as error:
-        raise InputError([Fault(str(path), "", "", f"is no CSV table: {error}")]) from error
+    except (csv.Error, ValueError) as error:
+        raise InputError([Fault(str(path), "", "", f"is no table of this kind: {error}")]) from error
 
 
 def missed_bounds(rows: list[ValidationRow]) -> list[ValidationRow]:
