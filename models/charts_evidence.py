@@ -118,3 +118,18 @@ def errors_by_kind(table: pd.DataFrame) -> Any:
         "One tick a figure; bands 10 % and 25 %",
         height=460,
     )
+
+
+def queue_curves(curves: pd.DataFrame, case: str) -> Any:
+    """One incast: the packet simulator's queue in black under ours."""
+    own = curves[curves.case == case]
+    theirs, ours = own[own.who == "packet simulator"], own[own.who == "this model"]
+    x = alt.X("time_us:Q", axis=charts.axis("Time, us"))
+    y = alt.Y("queue_kb:Q", axis=charts.axis("Queue, kB", charts.THOUSANDS))
+    under = alt.Chart(theirs).mark_line(strokeWidth=4, opacity=0.35, color="#000000").encode(x=x, y=y)
+    above = alt.Chart(ours).mark_line(strokeWidth=1.6, color="#D55E00").encode(x=x, y=y)
+    peak = ours.queue_kb.max() / theirs.queue_kb.max() - 1.0
+    words = f"thick: simulator, line: this model; peak {peak * 100:+.1f} %"
+    return charts.finished(
+        alt.layer(under, above), case, f"Queue of {case}: packet simulator and this model", words, 190
+    )

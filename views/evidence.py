@@ -11,6 +11,7 @@ from models.compare.evidence_tables import (
     evidence_sentence,
     held_out_table,
     misses,
+    queue_curve_table,
     quick_rows,
     row_table,
     sampled_packet_rows,
@@ -49,6 +50,7 @@ def page(case: Case, question: str) -> None:
         "errors", errors.round({"median_abs_pct_error": 1, "p90_abs_pct_error": 1}), full=errors, height=360,
         caption="Error by kind, fabric, hardware and size",
     )  # fmt: skip
+    _curves()
     _held_out()
     worst = misses(table)
     show.table(
@@ -107,6 +109,26 @@ def _held_out() -> None:
             full=table,
             caption="Collectives predicted by constants their source had no part in",
         )
+
+
+def _curves() -> None:
+    curves: pd.DataFrame | None = show.result_of(
+        ("queue curves",),
+        "Three incasts at packet grain",
+        lambda job: queue_curve_table(job.progress),
+        1,
+        "queue-curves",
+        aside=True,
+    )
+    if curves is None:
+        return
+    st.markdown("**Queues of a packet simulator and of this model**")
+    cases = list(dict.fromkeys(curves.case))
+    for column, name in zip(st.columns(len(cases), gap="small"), cases, strict=True):
+        with column:
+            show.chart(
+                f"queue_curve_{name}", lambda name=name: charts_evidence.queue_curves(curves, name), name
+            )
 
 
 @st.fragment

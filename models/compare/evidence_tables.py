@@ -36,6 +36,18 @@ def sampled_packet_rows(progress: Callable[[str], None] = lambda text: None) -> 
     return packet_rows(None, jobs=1, limit_per_file=PACKET_RUNS)
 
 
+def queue_curve_table(progress: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
+    """Queue over time of the shipped packet-simulator runs and of ours: case, who, time_us, queue_kb."""
+    progress("three incasts at packet grain")
+    from models.evidence.packet import queue_curves
+
+    tables = [
+        pd.DataFrame({"case": case, "who": who, "time_us": times, "queue_kb": queue})
+        for case, who, times, queue in queue_curves()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
 def held_out_table(progress: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
     """Errors when nothing was fitted on the source that is predicted, every source weighing the same.
 

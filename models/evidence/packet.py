@@ -19,7 +19,7 @@ import numpy as np
 
 from models.evidence import packet_credit
 from models.evidence.packet_fabric import collective_figures, permutation_figures, victim_figures
-from models.evidence.packet_incast import ENOUGH_PAUSES, incast_figures, join_figures
+from models.evidence.packet_incast import ENOUGH_PAUSES, incast_figures, join_figures, queue_curve
 from models.evidence.packet_setup import CannotRerun, Row, configuration_key
 from models.evidence.records import ValidationRow
 from models.scenario.faults import Fault, InputError
@@ -80,6 +80,23 @@ def packet_rows(
         if path is not None:
             rows.extend(packet_credit.credit_rows(path))
     return rows
+
+
+def queue_curves() -> list[tuple[str, str, list[float], list[float]]]:
+    """(case, "packet simulator" or "this model", time us, queue kB) of the shipped queue curves and our runs of them."""
+    reference: dict[str, list[Row]] = defaultdict(list)
+    for row in _table(SHIPPED, "incast_queue_series"):
+        reference[row["run_id"]].append(row)
+    rows = {row["run_id"]: row for row in _table(SHIPPED, "incast_summary")}
+    curves = []
+    for run_id, samples in reference.items():
+        row = rows[run_id]
+        case = f"{row['cc_set']}, {row['n']}:1 of {float(row['flow_bytes']) / 2**20:g} MiB at {row['link_gbps']}G"
+        times, queue = queue_curve(row)
+        curves.append((case, "this model", times.tolist(), queue.tolist()))
+        theirs = [float(s["t_us"]) for s in samples], [float(s["q_kB"]) for s in samples]
+        curves.append((case, "packet simulator", *theirs))
+    return curves
 
 
 def _run(work: Sequence[Job], jobs: int) -> Iterator[list[ValidationRow]]:

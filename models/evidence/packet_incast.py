@@ -82,6 +82,25 @@ def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] =
     return Figures(found)
 
 
+def queue_curve(row: Row, step_s: float = 5e-6, seed: int = 1) -> tuple[Array, Array]:
+    """(time us, queue kB) of a finite incast row by the solver, one seed."""
+    from models.solvers.queues import incast_flows, run, star
+
+    setup, senders = star_rows(row), int(number(row, "n"))
+    network = star(
+        senders=senders,
+        rate_bytes_per_s=setup.rate_bytes_per_s,
+        propagation_s=setup.propagation_s,
+        buffer_bytes=setup.buffer_bytes,
+    )
+    flows = incast_flows(network, senders=senders, bytes_per_flow=number(row, "flow_bytes"))
+    result = run(
+        network, flows, setup.law, setup.gate, setup.marking, seed=seed, packet=setup.packet,
+        recording=Recording(watch_links=(network.links - 1,), series_s=step_s),
+    )  # fmt: skip
+    return result.series.time_s * 1e6, result.series.queue_bytes[:, 0] / 1e3
+
+
 def join_figures(rows: Sequence[Row], seeds: Sequence[int] = SEEDS) -> list[Figures]:
     """Figures of every epoch of one join run: flow i starts at i x join_gap_us and never ends."""
     from models.solvers.queues import run, star
