@@ -14,7 +14,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 def test_the_example_is_real_output(capsys: pytest.CaptureFixture[str]) -> None:
-    block = re.search(r"<!-- example -->\n```\n\$ \S+fabric-compare (.+)\n(.*?)```", README, re.S)
+    block = re.search(r"<!-- example -->\n```\n\$ \S+fabric-compare ([^\n]+)\n(.*?)```", README, re.S)
     assert block is not None
     assert main(block[1].split()) == 0
     printed = capsys.readouterr().out.splitlines()
