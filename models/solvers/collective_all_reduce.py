@@ -77,9 +77,13 @@ def ring_cost(place: Place, protocol: str, steps: int, factor: float) -> Cost:
 
 
 def _ring_network_step(place: Place, protocol: str) -> float:
+    """One network step; with one member a node the library counts the tree's step, if that is longer (tuning.cc)."""
     if place.shape.domains == 1:
         return 0.0
-    return place.constants[f"ring_network_step_{protocol}"] * place.link.step_latency_factor
+    step = place.constants[f"ring_network_step_{protocol}"]
+    if place.shape.per_domain == 1:
+        step = max(step, place.constants[f"tree_network_step_{protocol}"])
+    return step * place.link.step_latency_factor
 
 
 def _ll_rate(place: Place) -> float:

@@ -46,7 +46,17 @@ def test_tcp_segments_in_standard_and_jumbo_frames() -> None:
 
 @pytest.mark.parametrize(
     ("generation", "payload", "gbit_per_s"),
-    [(4, 128, 212), (4, 256, 230), (4, 512, 241), (5, 128, 425), (5, 256, 461), (5, 512, 482), (6, 128, 815), (6, 256, 885), (6, 512, 925)],
+    [
+        (4, 128, 212),
+        (4, 256, 230),
+        (4, 512, 241),
+        (5, 128, 425),
+        (5, 256, 461),
+        (5, 512, 482),
+        (6, 128, 815),
+        (6, 256, 885),
+        (6, 512, 925),
+    ],
 )
 def test_pcie_ceiling_of_a_slot_of_16_lanes(generation: int, payload: float, gbit_per_s: float) -> None:
     """Raw rate x MPS / (MPS + 24), before flow control."""
@@ -79,7 +89,15 @@ def test_largest_fat_trees(
 
 @pytest.mark.parametrize(
     ("operation", "factor"),
-    [("all_reduce", 7 / 4), ("reduce_scatter", 7 / 8), ("all_gather", 7 / 8), ("all_to_all", 7 / 8), ("broadcast", 1.0), ("reduce", 1.0), ("send_recv", 1.0)],
+    [
+        ("all_reduce", 7 / 4),
+        ("reduce_scatter", 7 / 8),
+        ("all_gather", 7 / 8),
+        ("all_to_all", 7 / 8),
+        ("broadcast", 1.0),
+        ("reduce", 1.0),
+        ("send_recv", 1.0),
+    ],
 )
 def test_bus_bandwidth_factors_of_nccl_tests(operation: str, factor: float) -> None:
     assert bus_bandwidth_factor(operation, 8) == factor
