@@ -12,6 +12,7 @@ from models.compare.collective_sizes import (
     collective_sentence,
     published_points,
 )
+from models.compare.own_log import own_log_reading, own_log_sentence
 from models.evidence.nccl_log import nccl_log
 from models.scenario.faults import InputError
 from models.units import duration_text, size_text
@@ -70,6 +71,10 @@ def page(case: Case, question: str) -> None:
             operation,
             ranks,
         )
+    if own is not None:
+        reading = own_log_reading(own, table, scenario)
+        st.markdown(own_log_sentence(reading))
+        show.table("own_log", _reading_text(reading), full=reading, caption="Your log against the candidates")
     text = kept(("collective", case.key, operation, ranks), lambda: _text(table))
     show.table("collective", text, full=table, height=320, caption="Algorithm and limit by size")
     if len(points):
@@ -80,6 +85,18 @@ def page(case: Case, question: str) -> None:
             "- Dots: published healthy measurements at any GPU count on the same GPU and link rate; hover for the set-up."
         )
         show.terms("busbw", "SHARP", "rail", "ECMP", "adaptive routing")
+
+
+def _reading_text(reading: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Candidate": reading.candidate,
+            "Measured / modelled": reading.measured_over_modelled.round(2),
+            "Latency fitted": ["" if pd.isna(v) else duration_text(v) for v in reading.calibrated_latency_s],
+            "Bus bandwidth fitted, GB/s": (reading.calibrated_bus_bytes_per_s / 1e9).round(1),
+            "Known causes of such a shortfall": reading.known_causes,
+        }
+    )
 
 
 def _text(table: pd.DataFrame) -> pd.DataFrame:
