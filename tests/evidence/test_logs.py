@@ -55,6 +55,24 @@ def test_nccl_tests_with_its_operation() -> None:
     assert row.bandwidth_bytes_per_s == pytest.approx(452.83e9)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1048576 262144 float sum -1 85.35 12.29 21.50 0 84.9 12.35 21.6 0",
+        "1048576 262144 float none -1 85.35 12.29 21.50 N/A 84.9 12.35 21.6 N/A",
+        "1048576 262144 float sum 85.35 12.29 21.50 0e+00 84.9 12.35 21.6 0e+00",  # older: no root
+        "1048576 262144 float 85.35 12.29 21.50 0e+00 84.9 12.35 21.6 0e+00",  # and no operation
+        "[1,0]<stdout>:     1048576 262144 float sum -1 85.35 12.29 21.50 0 84.9 12.35 21.6 0",
+        "0:  1048576 262144 float sum -1 85.35 12.29 21.50 0 84.9 12.35 21.6 0",
+        "node-07.example: 1048576 262144 float sum -1 85.35 12.29 21.50 0 84.9 12.35 21.6 0",
+    ],
+)
+def test_result_lines_of_all_versions_and_launchers(line: str) -> None:
+    (row,) = log_rows(line)
+    assert row.time_s == pytest.approx(85.35e-6)
+    assert row.bandwidth_bytes_per_s == pytest.approx(21.5e9)
+
+
 @pytest.mark.parametrize("text", ["", "hello", "# OSU MPI Latency Test\n", "#bytes #iterations\nx y z w"])
 def test_a_text_without_results_is_refused(text: str) -> None:
     assert log_tool(text) in {"nccl-tests", "osu", "perftest"}
