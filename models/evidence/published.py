@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from models.evidence.published_predictions import FIGURES, metric_name
-from models.evidence.published_setup import Row, Unusable, gpu_id, number, text
+from models.evidence.published_setup import Row, Unusable, gpu_id, number, operation_name, text
 from models.evidence.records import Hardware, ValidationRow, size_band
 from models.scenario.faults import Fault, InputError
 
@@ -26,7 +26,12 @@ CONDITIONS = {
     "unrated": "not rated as a healthy measurement",
     "datasheet": "data sheet figure, not a measurement",
 }
-OPERATION_NAMES = {"alltoall": "alltoall", "all_to_all": "alltoall", "allreduce": "all_reduce"}
+OPERATION_NAMES = {
+    "all_to_all": "alltoall",
+    "allreduce": "all_reduce",
+    "allgather": "all_gather",
+    "reducescatter": "reduce_scatter",
+}
 
 
 def shipped_text(name: str) -> str:
@@ -100,8 +105,7 @@ def validation_row(row: Row) -> ValidationRow:
     if figures is not None and condition == "threshold":
         bound = "met" if _holds(row, figures[0], value) else "missed"
         reason = f"operator threshold, checked as a bound: {bound}"
-    operation = text(row, "operation") if text(row, "kind") == "collective" else ""
-    operation = operation.lower().split(" ")[0]
+    operation = operation_name(row) if text(row, "kind") == "collective" else ""
     return ValidationRow(
         set="published",
         kind=text(row, "kind"),

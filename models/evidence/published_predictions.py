@@ -16,6 +16,7 @@ from models.evidence.published_setup import (
     fabric_link,
     nic_speed,
     number,
+    operation_name,
     row_fabric,
     row_setup,
     row_technology,
@@ -115,8 +116,9 @@ def _algorithms(row: Row, setup: Setup) -> str:
         names = ["nvls_tree"]
     elif "nvls" in setting:
         names = ["nvls", "nvls_tree"]
-    elif setting in {"ring", "tree", "pat"}:
-        return setting
+    elif setting and (forced := re.fullmatch(r"(ring|tree|pat)?[_/,+]*(ll128|ll|simple)?", setting)):
+        kinds = [forced[1]] if forced[1] else ["ring", "tree"]
+        return "|".join(f"{kind}/{forced[2]}" if forced[2] else kind for kind in kinds)
     else:
         names = ["ring", "tree", "nvls", "nvls_tree", "pat"]
     if nvls_off or (old and setup.network.gpus > 2 * setup.network.domain_gpus):
@@ -126,7 +128,7 @@ def _algorithms(row: Row, setup: Setup) -> str:
 
 def collective_figures(row: Row) -> Figures:
     """Bus bandwidth, algorithm bandwidth or time of a collective or a mixture-of-experts exchange."""
-    name = text(row, "operation").lower().split(" ")[0]
+    name = operation_name(row)
     if name not in OPERATIONS:
         raise Unusable(f"operation {text(row, 'operation')!r} is not modelled")
     operation = OPERATIONS[name]
@@ -146,7 +148,7 @@ def collective_figures(row: Row) -> Figures:
 
 def collective_phase(row: Row) -> tuple[Phase, Setup]:
     """The phase a collective's row ran, and where. Raises Unusable."""
-    name = text(row, "operation").lower().split(" ")[0]
+    name = operation_name(row)
     if name not in OPERATIONS:
         raise Unusable(f"operation {text(row, 'operation')!r} is not modelled")
     operation, setup = OPERATIONS[name], row_setup(row)

@@ -76,6 +76,16 @@ def whole(row: Row, key: str, needed: str = "") -> int | None:
     return int(value)
 
 
+def operation_name(row: Row) -> str:
+    """First word of a row's operation as the tables spell it.
+
+    >>> operation_name({"operation": "Reduce-Scatter in place"}), operation_name({"operation": "all_gather_perf"})
+    ('reduce_scatter', 'all_gather')
+    """
+    words = text(row, "operation").lower().split()
+    return re.sub(r"[-/]", "_", words[0]).removesuffix("_perf") if words else ""
+
+
 def gpu_id(name: str) -> str:
     """Id in the GPU table of a name as sources write it, the name itself when the table has none.
 

@@ -114,6 +114,22 @@ def test_settings_restrict_the_algorithms() -> None:
 
 
 @pytest.mark.parametrize(
+    "spelt", ["reduce-scatter", "Reduce_Scatter", "reduce_scatter_perf", "ReduceScatter"]
+)
+def test_operations_are_known_however_they_are_spelt(spelt: str) -> None:
+    found = row(operation=spelt)
+    assert found.usable
+    assert found.prediction == row(operation="reduce_scatter").prediction
+    assert found.operation == "reduce_scatter"
+
+
+def test_a_protocol_may_be_named() -> None:
+    ring, ll128 = (row(algorithm_or_setting=setting).prediction for setting in ("ring", "Ring LL128"))
+    assert ll128 == pytest.approx(0.92 * ring, rel=0.02)  # type: ignore[operator]
+    assert row(algorithm_or_setting="LL").prediction < 0.55 * ring  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
     ("kind", "median", "p90"),
     [("collective >= 1 GiB", 4, 15), ("collective 16 MiB - 1 GiB", 15, 60), ("moe", 8, 25)],
 )
