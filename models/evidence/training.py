@@ -19,6 +19,7 @@ from models.evidence.records import ValidationRow
 from models.evidence.training_fit import Accuracy, calibrated, in_sample, leave_one_source_out
 from models.evidence.training_setup import StepRow, step_row
 from models.scenario.faults import Fault, InputError
+from models.topology.size import CannotBuild
 
 NEEDED = ("id", "model", "gpu", "gpus", "tp", "pp", "global_batch_sequences", "sequence", "source")
 
@@ -50,7 +51,7 @@ def usable_steps(rows: Sequence[Row]) -> list[StepRow]:
     for row in rows:
         try:
             steps.append(step_row(row))
-        except Unusable:
+        except (Unusable, CannotBuild):
             continue
     return steps
 
@@ -68,7 +69,7 @@ def _validation_row(row: Row) -> ValidationRow:
     known = gpu_id(text(row, "gpu")) in _shipped_gpus()
     try:
         step = step_row(row)
-    except Unusable as error:
+    except (Unusable, CannotBuild) as error:
         return _made(row, known, value=_number(row), usable=False, reason=str(error))
     kernels, loss = row_efficiency(step), scale_loss_per_doubling()
     return _made(

@@ -184,3 +184,15 @@ def test_a_set_that_is_not_installed_is_said(
     monkeypatch.setattr(validation, "find_spec", lambda name: None)
     assert validation.validate(bom=Path("any.csv")) == []
     assert "models.evidence.bom" in capsys.readouterr().err
+
+
+def test_one_step_on_a_cluster_nobody_can_wire_leaves_the_others_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Path(validation.__file__).with_name("training_steps.csv").open() as file:
+        rows = list(csv.DictReader(file))[:3]
+    rows[1]["gpus"] = "1e9"
+    path = table(tmp_path / "steps.csv", *rows, columns=list(rows[0]))
+    assert main(["validate", "--published", path, "--format", "json", "--rows"]) == 0
+    shown = [record for record in json.loads(capsys.readouterr().out) if "id" in record]
+    assert [row["usable"] for row in shown] == [True, False, True]
