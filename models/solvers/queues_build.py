@@ -24,7 +24,6 @@ from models.solvers.queues_types import (
 )
 
 NS = 1e9
-BLOCK = 8
 MAX_BUCKETS_PER_WINDOW = 512
 FIRST_SAMPLES = 4096
 LARGEST_BURST_PACKETS = 1 << 20
@@ -105,6 +104,7 @@ def _links(
     links = np.zeros(network.links, dtype=state.LINK)
     ns_per_byte = NS / network.rate_bytes_per_s
     links["ns_per_byte"] = ns_per_byte
+    links["line"] = 1.0 / ns_per_byte
     links["packet_ns"] = wire_ns(packet.wire_bytes, ns_per_byte, packet.whole_ns)
     links["ack_ns"] = wire_ns(packet.ack_bytes, ns_per_byte, packet.whole_ns)
     links["propagation_ns"] = network.propagation_s * NS
@@ -218,7 +218,7 @@ def _senders(steps: RouteSteps, out: NDArray[Any], links: NDArray[Any]) -> tuple
     place = np.arange(len(open_order)) - np.repeat(np.cumsum(nics["active"]) - nics["active"], nics["active"])
     nic_flows = np.zeros(len(order) + 1, dtype=np.int64)
     nic_flows[nics["first"][nic_of[open_order]] + place] = open_order
-    due = np.full(-(-len(used) // BLOCK) * BLOCK, np.inf)
+    due = np.full(len(used), np.inf)
     np.minimum.at(due, nic_of[ready], out["next_ns"][ready])
     return nics, nic_flows, due
 

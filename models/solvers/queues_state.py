@@ -50,6 +50,7 @@ LINK = _record(
     pauses="i4",
     kmax="f8",
     pmax="f8",
+    line="f8",  # bytes per ns
     ack_ns="f8",
     pause_delay_ns="f8",
     pause_ns="f8",

@@ -31,7 +31,6 @@ from models.solvers.train_sender_kernels import advance_sender, hear_echo
 from models.solvers.train_switch_kernels import admit, chosen_child, dropped, serve
 
 INF = np.inf
-BLOCK = 8
 
 
 @njit(cache=True, error_model="numpy", _nrt=False)
@@ -59,7 +58,6 @@ def advance_windows(
 ) -> None:
     """Run until every flow has ended, the stop time, or the bound on windows; the reason is `run.status`."""
     senders = len(nics)
-    blocks = len(due) // BLOCK
     sampling = len(watch) > 0
     while run.status == RUNNING:
         begin = run.window * run.window_ns
@@ -130,21 +128,15 @@ def advance_windows(
                 )
             if entry & MARKED and run.law == LAW_DCQCN:
                 hear_echo(flow, time, run)
-            flow.next_ns = max(flow.next_ns, time) if run.echo_all else flow.next_ns
-            due[flow.nic] = 0.0
+                due[flow.nic] = min(due[flow.nic], flow.cut_ns)
+            if run.echo_all:  # the window may have opened
+                flow.next_ns = max(flow.next_ns, time)
+                due[flow.nic] = 0.0
 
         # 3. senders with something due
-        for b in range(blocks):
-            first = b * BLOCK
-            ready = 0
-            for j in range(BLOCK):
-                ready += due[first + j] < end
-            if ready > 0:
-                for n in range(first, min(first + BLOCK, senders)):
-                    if due[n] < end:
-                        advance_sender(
-                            n, end, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
-                        )
+        for n in range(senders):
+            if due[n] < end:
+                advance_sender(n, end, nics, nic_flows, flows, links, slots, due, run, lists, pool, following)
 
         # 4. arrivals
         bucket = run.window * run.buckets_per_window

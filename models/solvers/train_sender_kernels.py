@@ -187,7 +187,7 @@ def advance_one(
     flow: Any, link: Any, slots: Any, until_ns: float, run: Any, lists: Any, pool: Any, following: Any
 ) -> float:
     """Advance a NIC with one flow to `until_ns`; returns when it next has something to do."""
-    line = 1.0 / link.ns_per_byte
+    line = link.line
     open_until = min(until_ns, link.stop_ns)
     due = 0.0
     while True:
@@ -224,7 +224,7 @@ def advance_many(
     following: Any,
 ) -> float:
     """Advance a NIC with several flows, served round robin per packet; returns when it is next due."""
-    line = 1.0 / link.ns_per_byte
+    line = link.line
     open_until = min(until_ns, link.stop_ns)
     first = nic.first
     start = link.free_ns
