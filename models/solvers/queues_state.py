@@ -168,9 +168,7 @@ RUN = _record(
     checkpoints="i8",
     check="i8",
     unbalanced_window="i8",
-    emitted="i8",
-    arrived="i8",
-    in_flight="i8",
+    acks="i8",  # acknowledgements queued or in flight with the data
     hosts_paused="i8",
     switches_paused="i8",
 )

@@ -31,6 +31,7 @@ from models.solvers.train_sender_kernels import advance_sender, hear_echo
 from models.solvers.train_switch_kernels import admit, chosen_child, dropped, serve
 
 INF = np.inf
+U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(cache=True, error_model="numpy", _nrt=False)
@@ -69,10 +70,10 @@ def advance_windows(
 
         # 1. pause and resume messages
         index = run.gate_first + (run.window & run.window_mask)
-        for _ in range(lists[index].count):
+        for _ in range(lists[U(index)].count):
             entry = pop(lists, index, run, pool, following)
             number = entry >> 32
-            link = links[number]
+            link = links[U(number)]
             time = begin + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
             if entry & MARKED:
                 link.stop_ns = min(link.stop_ns, time)
@@ -101,41 +102,41 @@ def advance_windows(
                 link.pause_ns += time
                 link.free_ns = max(link.free_ns, time)
                 if link.nic >= 0:
-                    due[link.nic] = 0.0
+                    due[U(link.nic)] = 0.0
 
         # 2. echoes and acknowledgements reach the senders
         index = run.echo_first + (run.window & run.window_mask)
-        for _ in range(lists[index].count):
+        for _ in range(lists[U(index)].count):
             entry = pop(lists, index, run, pool, following)
-            flow = flows[entry >> 32]
+            flow = flows[U(entry >> 32)]
             time = begin + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
             if entry & LAST:  # a loss was noticed
                 if flow.left == 0:
-                    nic = nics[flow.nic]
-                    nic_flows[nic.first + nic.active] = entry >> 32
+                    nic = nics[U(flow.nic)]
+                    nic_flows[U(nic.first + nic.active)] = entry >> 32
                     nic.active += 1
                     flow.next_ns = max(flow.next_ns, time)
                 flow.left += 1
                 flow.acked += 1
-                due[flow.nic] = 0.0
+                due[U(flow.nic)] = 0.0
                 continue
             flow.acked += 1
             if flow.left == 0:
                 continue
-            if due[flow.nic] < time:
+            if due[U(flow.nic)] < time:
                 advance_sender(
                     flow.nic, time, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
                 )
             if entry & MARKED and run.law == LAW_DCQCN:
                 hear_echo(flow, time, run)
-                due[flow.nic] = min(due[flow.nic], flow.cut_ns)
+                due[U(flow.nic)] = min(due[U(flow.nic)], flow.cut_ns)
             if run.echo_all:  # the window may have opened
                 flow.next_ns = max(flow.next_ns, time)
-                due[flow.nic] = 0.0
+                due[U(flow.nic)] = 0.0
 
         # 3. senders with something due
         for n in range(senders):
-            if due[n] < end:
+            if due[U(n)] < end:
                 advance_sender(n, end, nics, nic_flows, flows, links, slots, due, run, lists, pool, following)
 
         # 4. arrivals
@@ -146,24 +147,23 @@ def advance_windows(
                 while run.next_sample_ns < moment + run.bucket_ns:
                     for w in range(len(watch)):
                         serve(
-                            watch[w], run.next_sample_ns, run, links, switches, slots, flows, nics, nic_flows,
+                            watch[U(w)], run.next_sample_ns, run, links, switches, slots, flows, nics, nic_flows,
                             ack_links, dependents, due, lists, pool, following,
                         )  # fmt: skip
-                        samples[w, run.samples] = links[watch[w]].queue_bytes
+                        samples[w, run.samples] = links[U(watch[U(w)])].queue_bytes
                     run.samples += 1
                     run.next_sample_ns += run.sample_ns
             index = run.bucket_first + ((bucket + k) & run.bucket_mask)
-            waiting = lists[index].count
-            run.in_flight -= waiting
+            waiting = lists[U(index)].count
             for _ in range(waiting):
                 entry = pop(lists, index, run, pool, following)
                 time = moment + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
                 number = entry >> 32
                 if entry & CHOICE:
-                    number = np.int64(chosen_child(slots[number], run, slots, links, children))
-                slot = slots[number]
+                    number = np.int64(chosen_child(slots[U(number)], run, slots, links, children))
+                slot = slots[U(number)]
                 port = slot.link
-                link = links[port]
+                link = links[U(port)]
                 if link.queue_bytes > 0:
                     if link.free_ns < time:
                         serve(
@@ -174,7 +174,7 @@ def advance_windows(
                     link.free_ns = time
                 size = np.int64(slot.bytes)
                 if entry & LAST:
-                    size = flows[slot.flow].last_bytes
+                    size = flows[U(slot.flow)].last_bytes
                 if run.gate == GATE_DROP and dropped(
                     slot, size, time, run, links, switches, flows, lists, pool, following
                 ):
@@ -185,7 +185,7 @@ def advance_windows(
                 link.peak_bytes = max(link.peak_bytes, queue)
                 if link.active == 0:
                     link.active = 1
-                    active[run.ports_active] = port
+                    active[U(run.ports_active)] = port
                     run.ports_active += 1
                 if run.gate == GATE_PFC:
                     admit(slot.ingress, size, time, run, links, switches, lists, pool, following)
@@ -193,21 +193,21 @@ def advance_windows(
         # 5. service to the end of the window
         k = 0
         while k < run.ports_active:
-            port = active[k]
+            port = active[U(k)]
             serve(
                 port, end, run, links, switches, slots, flows, nics, nic_flows,
                 ack_links, dependents, due, lists, pool, following,
             )  # fmt: skip
-            if links[port].queue_bytes == 0:
-                links[port].active = 0
+            if links[U(port)].queue_bytes == 0:
+                links[U(port)].active = 0
                 run.ports_active -= 1
-                active[k] = active[run.ports_active]
+                active[U(k)] = active[U(run.ports_active)]
             else:
                 k += 1
 
         note(run, end, links, flows, nics, nic_flows, watch, series, checkpoint_ns, checkpoint_bytes)
         if run.check:
-            verify(run, lists, links)
+            verify(run, lists, links, flows)
         run.window += 1
         if run.flows_open == 0 or end >= run.stop_ns:
             run.status = max(run.status, FINISHED)
@@ -231,7 +231,7 @@ def note(
     """Checkpoints of delivered packets and rows of the chart series that fall due by the end of the window."""
     while run.checkpoints < len(checkpoint_ns) and checkpoint_ns[run.checkpoints] <= end_ns:
         for f in range(len(flows)):
-            checkpoint_bytes[run.checkpoints, f] = flows[f].delivered
+            checkpoint_bytes[run.checkpoints, f] = flows[U(f)].delivered
         run.checkpoints += 1
     if run.next_series_ns <= end_ns and run.series_rows < run.series_limit:
         write_series(run, end_ns, links, flows, watch, series)
@@ -248,37 +248,39 @@ def write_series(run: Any, end_ns: float, links: Any, flows: Any, watch: Any, se
     row[0] = end_ns
     groups = (len(row) - 3 - len(watch)) // 2
     for k in range(len(links)):
-        if links[k].stop_ns < end_ns:
-            if links[k].nic >= 0:
+        if links[U(k)].stop_ns < end_ns:
+            if links[U(k)].nic >= 0:
                 row[1] += 1.0
             else:
                 row[2] += 1.0
     for f in range(len(flows)):
-        row[3 + flows[f].group] += flows[f].delivered * run.payload_bytes
+        row[3 + flows[U(f)].group] += flows[U(f)].delivered * run.payload_bytes
     for g in range(groups):
         members = 0
         for f in range(len(flows)):
-            flow = flows[f]
+            flow = flows[U(f)]
             if flow.group == g and flow.left > 0 and flow.waiting == 0:
                 row[3 + groups + g] += flow.rate
                 members += 1
         if members > 0:
             row[3 + groups + g] /= members
     for w in range(len(watch)):
-        row[3 + 2 * groups + w] = links[watch[w]].queue_bytes
+        row[3 + 2 * groups + w] = links[U(watch[U(w)])].queue_bytes
 
 
 @njit(error_model="numpy", _nrt=False)
-def verify(run: Any, lists: Any, links: Any) -> None:
-    """Debug mode: packets sent = arrived (or dropped) + queued + in flight; no queue below zero."""
-    queued = 0
-    flying = 0
+def verify(run: Any, lists: Any, links: Any, flows: Any) -> None:
+    """Debug mode: packets sent = delivered + lost + queued + in flight; no queue below zero."""
+    inside = 0
+    for k in range(run.echo_first):
+        inside += lists[U(k)].count
     for k in range(len(links)):
-        queued += lists[k].count
-        if links[k].queue_bytes < 0 or links[k].ingress_bytes < 0:
+        if links[U(k)].queue_bytes < 0 or links[U(k)].ingress_bytes < 0:
             run.status = UNBALANCED
-    for k in range(run.bucket_first, run.echo_first):
-        flying += lists[k].count
-    if run.emitted != run.arrived + queued + flying or flying != run.in_flight:
+    balance = run.acks - inside
+    for f in range(len(flows)):
+        flow = flows[U(f)]
+        balance += flow.sent - flow.delivered - flow.lost
+    if balance != 0:
         run.status = UNBALANCED
         run.unbalanced_window = run.window

@@ -14,26 +14,27 @@ from numba import njit
 from models.solvers.queues_state import CHUNK, CHUNK_SHIFT, POOL_FULL
 
 _LOW = CHUNK - 1
+U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def push(lists: Any, index: int, entry: int, run: Any, pool: Any, following: Any) -> None:
     """Append `entry` to list `index`; a full pool sets the run's status instead of writing past the end."""
-    one = lists[index]
+    one = lists[U(index)]
     tail = one.tail
-    pool[tail] = entry
+    pool[U(tail)] = entry
     tail += 1
     if tail & _LOW == 0:
         fresh = run.free_chunk
         if fresh >= 0:
-            run.free_chunk = following[fresh]
+            run.free_chunk = following[U(fresh)]
         else:
             fresh = run.fresh_chunk
             if fresh < run.chunk_limit - 1:
                 run.fresh_chunk = fresh + 1
             else:
                 run.status = POOL_FULL
-        following[(tail - 1) >> CHUNK_SHIFT] = fresh
+        following[U((tail - 1) >> CHUNK_SHIFT)] = fresh
         tail = fresh << CHUNK_SHIFT
     one.tail = tail
     one.count += 1
@@ -42,14 +43,14 @@ def push(lists: Any, index: int, entry: int, run: Any, pool: Any, following: Any
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def pop(lists: Any, index: int, run: Any, pool: Any, following: Any) -> int:
     """Remove and return the first entry of list `index`, which must not be empty."""
-    one = lists[index]
+    one = lists[U(index)]
     head = one.head
-    entry = pool[head]
+    entry = pool[U(head)]
     head += 1
     if head & _LOW == 0:
         old = (head - 1) >> CHUNK_SHIFT
-        head = following[old] << CHUNK_SHIFT
-        following[old] = run.free_chunk
+        head = following[U(old)] << CHUNK_SHIFT
+        following[U(old)] = run.free_chunk
         run.free_chunk = old
     one.head = head
     one.count -= 1

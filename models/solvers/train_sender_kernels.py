@@ -15,6 +15,7 @@ from models.solvers.queues_state import CHOICE, LAST, TICKS_PER_NS
 from models.solvers.train_pool_kernels import push
 
 INF = np.inf
+U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -26,7 +27,6 @@ def fly(entry: int, arrival_ns: float, run: Any, lists: Any, pool: Any, followin
         bucket = run.next_bucket
         inside = 0
     push(lists, run.bucket_first + (bucket & run.bucket_mask), entry | max(inside, 0), run, pool, following)
-    run.in_flight += 1
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -158,7 +158,7 @@ def send(
     following: Any,
 ) -> None:
     """Start one packet of the flow on its NIC link at `start_ns`."""
-    slot = slots[flow.root]
+    slot = slots[U(flow.root)]
     entry = step_entry(np.int64(flow.root), slot)
     packet_ns = slot.packet_ns
     size = run.packet_bytes
@@ -171,7 +171,6 @@ def send(
             packet_ns = np.floor(packet_ns + 0.5)
         flow.last_sent_ns = start_ns
     flow.sent += 1
-    run.emitted += 1
     link.sent_bytes += size
     link.free_ns = start_ns + packet_ns
     flow.next_ns = start_ns + flow.gap_ns
@@ -236,7 +235,7 @@ def advance_many(
             place += 1
             if place >= nic.active:
                 place = 0
-            candidate = flows[nic_flows[first + place]]
+            candidate = flows[U(nic_flows[U(first + place)])]
             if run.window_bytes < INF and blocked(candidate, line, run):
                 continue
             if candidate.next_ns <= start:
@@ -250,20 +249,20 @@ def advance_many(
             continue
         if start >= open_until:
             break
-        flow = flows[nic_flows[first + chosen]]
+        flow = flows[U(nic_flows[U(first + chosen)])]
         timers(flow, line, start, run)
         send(flow, link, slots, start, line, run, lists, pool, following)
         start = link.free_ns
         nic.turn = chosen
         if flow.left == 0:
             for k in range(first + chosen, first + nic.active - 1):
-                nic_flows[k] = nic_flows[k + 1]
+                nic_flows[U(k)] = nic_flows[U(k + 1)]
             nic.active -= 1
             nic.turn = chosen - 1
     due = INF
     packet_due = INF
     for k in range(first, first + nic.active):
-        flow = flows[nic_flows[k]]
+        flow = flows[U(nic_flows[U(k)])]
         timers(flow, line, until_ns, run)
         due = min(due, min(flow.cut_ns, flow.increase_ns))
         if run.window_bytes == INF or not blocked(flow, line, run):
@@ -289,15 +288,15 @@ def advance_sender(
     following: Any,
 ) -> None:
     """Advance sender `n` to `until_ns` and note when it is next due."""
-    nic = nics[n]
-    link = links[nic.link]
+    nic = nics[U(n)]
+    link = links[U(nic.link)]
     if nic.active == 1:
-        flow = flows[nic_flows[nic.first]]
-        due[n] = advance_one(flow, link, slots, until_ns, run, lists, pool, following)
+        flow = flows[U(nic_flows[U(nic.first)])]
+        due[U(n)] = advance_one(flow, link, slots, until_ns, run, lists, pool, following)
         if flow.left == 0:
             nic.active = 0
     else:
-        due[n] = advance_many(nic, nic_flows, flows, link, slots, until_ns, run, lists, pool, following)
+        due[U(n)] = advance_many(nic, nic_flows, flows, link, slots, until_ns, run, lists, pool, following)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)

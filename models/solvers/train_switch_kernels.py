@@ -15,6 +15,7 @@ from models.solvers.train_pool_kernels import pop, uniform
 from models.solvers.train_sender_kernels import fly, post, step_entry
 
 INF = np.inf
+U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -30,26 +31,27 @@ def admit(
     following: Any,
 ) -> None:
     """Charge an arriving packet to its ingress link; ask for a pause where the threshold is reached."""
-    link = links[ingress]
-    switch = switches[link.to_switch]
+    link = links[U(ingress)]
+    switch = switches[U(link.to_switch)]
     reserve = run.reserve
     held = link.ingress_bytes + size
+    # the threshold is a whole number, floor(x): a > floor(x) is a > x, a >= floor(x) is a + 1 > x
+    threshold = (switch.budget_bytes - switch.shared_bytes) * run.gate_alpha
     if held <= reserve:
         link.ingress_bytes = held
+    elif held - reserve > threshold:
+        link.headroom_bytes += size
     else:
-        threshold = np.floor((switch.budget_bytes - switch.shared_bytes) * run.gate_alpha)
-        if held - reserve > threshold:
-            link.headroom_bytes += size
-        else:
-            link.ingress_bytes = held
-            switch.shared_bytes += min(size, held - reserve)
-    if link.xoff_sent == 0:
-        used = max(0, link.ingress_bytes - reserve)
-        threshold = np.floor((switch.budget_bytes - switch.shared_bytes) * run.gate_alpha)
-        if link.headroom_bytes > 0 or used >= threshold:
-            link.xoff_sent = 1
-            entry = (np.int64(ingress) << 32) | MARKED
-            post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
+        taken = min(size, held - reserve)
+        link.ingress_bytes = held
+        switch.shared_bytes += taken
+        threshold -= taken * run.gate_alpha
+    if link.xoff_sent == 0 and (
+        link.headroom_bytes > 0 or max(0, link.ingress_bytes - reserve) + 1 > threshold
+    ):
+        link.xoff_sent = 1
+        entry = (np.int64(ingress) << 32) | MARKED
+        post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -65,8 +67,8 @@ def release(
     following: Any,
 ) -> None:
     """Give back what a departing packet was charged: headroom first; let the ingress link resume."""
-    link = links[ingress]
-    switch = switches[link.to_switch]
+    link = links[U(ingress)]
+    switch = switches[U(link.to_switch)]
     reserve = run.reserve
     from_headroom = min(link.headroom_bytes, size)
     rest = size - from_headroom
@@ -76,7 +78,7 @@ def release(
     switch.shared_bytes -= from_shared
     if link.xoff_sent == 1 and link.headroom_bytes == 0:
         used = max(0, link.ingress_bytes - reserve)
-        threshold = np.floor((switch.budget_bytes - switch.shared_bytes) * run.gate_alpha)
+        threshold = (switch.budget_bytes - switch.shared_bytes) * run.gate_alpha
         if used == 0 or used + run.xon_offset <= threshold:
             link.xoff_sent = 0
             entry = np.int64(ingress) << 32
@@ -88,20 +90,20 @@ def finish(
     number: int, end_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, dependents: Any, due: Any
 ) -> None:
     """Note a flow's completion and start the flows that wait for it alone."""
-    flow = flows[number]
+    flow = flows[U(number)]
     flow.end_ns = max(end_ns, flow.last_sent_ns + flow.shortest_ns + flow.reverse_ns)
     run.flows_open -= 1
     for k in range(flow.dependent_first, flow.dependent_first + flow.dependent_count):
-        waiter = flows[dependents[k]]
+        waiter = flows[U(dependents[U(k)])]
         waiter.waiting -= 1
         waiter.next_ns = max(waiter.next_ns, flow.end_ns)
         if waiter.waiting == 0:
             waiter.next_ns += waiter.start_ns
             waiter.start_ns = waiter.next_ns
-            nic = nics[waiter.nic]
-            nic_flows[nic.first + nic.active] = dependents[k]
+            nic = nics[U(waiter.nic)]
+            nic_flows[U(nic.first + nic.active)] = dependents[U(k)]
             nic.active += 1
-            due[waiter.nic] = min(due[waiter.nic], waiter.next_ns)
+            due[U(waiter.nic)] = min(due[U(waiter.nic)], waiter.next_ns)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -120,7 +122,7 @@ def acknowledge(
     following: Any,
 ) -> None:
     """Load the reverse links with one acknowledgement, and send the echo it carries."""
-    flow = flows[number]
+    flow = flows[U(number)]
     echo = marked
     if echo and run.cnp_interval_ns > 0.0:
         if arrival_ns >= flow.cnp_next_ns:
@@ -128,17 +130,17 @@ def acknowledge(
         else:
             echo = 0
     if run.acks_in_data_queue and flow.ack_root >= 0:
-        link = links[ack_links[flow.ack_first]]
+        link = links[U(ack_links[U(flow.ack_first)])]
         start = max(arrival_ns, link.free_ns)
         link.free_ns = max(link.free_ns, dequeue_ns) + link.ack_ns
-        entry = step_entry(np.int64(flow.ack_root), slots[flow.ack_root])
+        entry = step_entry(np.int64(flow.ack_root), slots[U(flow.ack_root)])
         if echo:
             entry |= MARKED
-        run.emitted += 1
+        run.acks += 1
         fly(entry, start + link.ack_ns + link.propagation_ns, run, lists, pool, following)
         return
     for k in range(flow.ack_first, flow.ack_first + flow.ack_count):
-        reverse = links[ack_links[k]]
+        reverse = links[U(ack_links[U(k)])]
         if reverse.queue_bytes > 0 or reverse.free_ns > dequeue_ns:
             reverse.free_ns += reverse.ack_ns
     if echo or run.echo_all:
@@ -167,17 +169,17 @@ def serve(
     following: Any,
 ) -> None:
     """Start every packet of the port's queue that can start before `until_ns`."""
-    link = links[port]
+    link = links[U(port)]
     limit = min(until_ns, link.stop_ns)
     while link.queue_bytes > 0 and link.free_ns < limit:
         now = link.free_ns
         entry = pop(lists, port, run, pool, following)
         number = entry >> 32
-        slot = slots[number]
+        slot = slots[U(number)]
         size = np.int64(slot.bytes)
         packet_ns = slot.packet_ns
         if entry & LAST:
-            size = flows[slot.flow].last_bytes
+            size = flows[U(slot.flow)].last_bytes
             packet_ns = size * link.ns_per_byte
             if run.whole_ns:
                 packet_ns = np.floor(packet_ns + 0.5)
@@ -195,17 +197,16 @@ def serve(
         if run.gate == GATE_PFC:
             release(slot.ingress, size, now, run, links, switches, lists, pool, following)
         elif run.gate == GATE_DROP:
-            switches[link.from_switch].used_bytes -= size
+            switches[U(link.from_switch)].used_bytes -= size
         if slot.next != -1:
             fly(step_entry(number, slot) | marked | (entry & LAST), arrival, run, lists, pool, following)
         elif slot.ack == 1:
-            run.arrived += 1
+            run.acks -= 1
             entry = (np.int64(slot.flow) << 32) | marked
             post(run.echo_first, entry, arrival, run, lists, pool, following)
         else:
-            flow = flows[slot.flow]
+            flow = flows[U(slot.flow)]
             flow.delivered += 1
-            run.arrived += 1
             if marked:
                 flow.marks += 1
             if flow.delivered == flow.packets:
@@ -231,15 +232,15 @@ def serve(
 def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> int:
     """One of several next route steps: a random one, or the least queued (random among equals)."""
     offset = int(uniform(run) * slot.children)
-    choice = children[slot.first_child + offset]
+    choice = children[U(slot.first_child + offset)]
     if run.adaptive:
-        least = links[slots[choice].link].queue_bytes
+        least = links[U(slots[U(choice)].link)].queue_bytes
         for k in range(1, slot.children):
             place = offset + k
             if place >= slot.children:
                 place -= slot.children
-            other = children[slot.first_child + place]
-            queue = links[slots[other].link].queue_bytes
+            other = children[U(slot.first_child + place)]
+            queue = links[U(slots[U(other)].link)].queue_bytes
             if queue < least:
                 least = queue
                 choice = other
@@ -260,15 +261,14 @@ def dropped(
     following: Any,
 ) -> bool:
     """Whether the egress queue has no room; a dropped packet is asked for again one round trip later."""
-    link = links[slot.link]
-    switch = switches[link.from_switch]
+    link = links[U(slot.link)]
+    switch = switches[U(link.from_switch)]
     allowed = run.gate_alpha * (switch.budget_bytes - switch.used_bytes)
     if link.queue_bytes + size <= allowed and switch.used_bytes + size <= switch.budget_bytes:
         switch.used_bytes += size
         return False
     link.drops += 1
-    run.arrived += 1
-    flow = flows[slot.flow]
+    flow = flows[U(slot.flow)]
     flow.lost += 1
     noticed = now_ns + flow.shortest_ns + flow.reverse_ns
     post(run.echo_first, (np.int64(slot.flow) << 32) | LAST, noticed, run, lists, pool, following)
