@@ -57,7 +57,6 @@ def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] =
     whole = row.get("q_scope", "whole_run") != "second_half"
     recording = Recording(
         watch_links=(network.links - 1,),
-        sample_from_s=0.0 if whole else half_s,
         checkpoints_s=(half_s, end_s) if endless else (),
     )
     flow_set = incast_flows(network, senders=senders, bytes_per_flow=sizes, start_s=starts)
@@ -76,8 +75,10 @@ def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] =
             _add(found, "fct_max", result.fct_max_s * 1e6)
             goodput = float(sizes.sum()) / result.completion_s
         _add(found, "utilisation", goodput / line)
-        _add(found, "queue_mean", result.queue.mean_bytes / 1e3)
-        _add(found, "queue_peak", result.queue.highest_bytes / 1e3)
+        samples = result.queue.samples_bytes  # the peak is the whole run's, the mean that of the stated scope
+        scope = samples if whole else samples[len(samples) // 2 :]
+        _add(found, "queue_mean", float(scope.mean(dtype=np.float64)) / 1e3)
+        _add(found, "queue_peak", float(samples.max()) / 1e3)
         _add(found, "pause_us", result.pause.time_s["host"] / senders * 1e6)
     return Figures(found)
 

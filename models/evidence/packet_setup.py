@@ -73,7 +73,8 @@ def packet_setup(row: Row, hops: int) -> PacketSetup:
     )
     window = float("inf")
     if number(row, "cfg_window"):
-        window = rate * 2.0 * hops * (propagation_s + packet.wire_bytes / rate)
+        # base BDP of the HPCC driver: both propagation delays and the payload's serialisation at every hop
+        window = rate * 2.0 * hops * propagation_s + hops * payload
     law, marking = _law(row, window)
     gate = Gate(
         "pfc",

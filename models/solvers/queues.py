@@ -224,7 +224,7 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
 def _queues(ready: Program, recording: Recording, end_ns: float) -> tuple[QueueStatistics, ...]:
     """Watched queues; sampling goes on at 0 until the last acknowledgement is home."""
     taken = int(ready.run[0]["samples"])
-    wanted = int((end_ns / NS - recording.sample_from_s) / recording.sample_s + 1e-9) + 1
+    wanted = int((end_ns / NS - recording.sample_from_s) / recording.sample_s + 1e-9)
     out = []
     for w, link in enumerate(ready.watch):
         samples = ready.samples[w, :taken]

@@ -26,6 +26,7 @@ from models.solvers.queues_types import (
 NS = 1e9
 MAX_BUCKETS_PER_WINDOW = 512
 FIRST_SAMPLES = 4096
+LARGEST_SORT = 1024  # packets of one bucket put in order of time at once
 LARGEST_BURST_PACKETS = 1 << 20
 
 
@@ -42,12 +43,14 @@ class Program:
     nics: NDArray[Any]
     nic_flows: IntArray
     due: FloatArray
+    turn: IntArray
     ack_links: IntArray
     dependents: IntArray
     lists: NDArray[Any]
     pool: IntArray
     following: IntArray
     active: IntArray
+    order: IntArray
     watch: IntArray
     samples: NDArray[np.float32]
     series: FloatArray
@@ -66,12 +69,14 @@ class Program:
             self.nics,
             self.nic_flows,
             self.due,
+            self.turn,
             self.ack_links,
             self.dependents,
             self.lists,
             self.pool,
             self.following,
             self.active,
+            self.order,
             self.watch,
             self.samples,
             self.series,
@@ -320,12 +325,14 @@ def program(
         nics=nics,
         nic_flows=nic_flows,
         due=due,
+        turn=np.arange(len(nics), dtype=np.int64),
         ack_links=ack_links,
         dependents=dependents,
         lists=lists,
         pool=np.empty((chunks + 65) << state.CHUNK_SHIFT, dtype=np.int64),
         following=np.empty(chunks + 65, dtype=np.int64),
         active=np.zeros(network.links, dtype=np.int64),
+        order=np.empty(LARGEST_SORT, dtype=np.int64),
         watch=watch,
         samples=np.zeros((max(1, len(watch)), int(head["samples_limit"])), dtype=np.float32),
         series=np.zeros((int(head["series_limit"]), 3 + 2 * groups + len(watch))),
@@ -367,7 +374,9 @@ def _run_record(
     window = max(float(links["pause_delay_ns"][used].min()), packet_ns / 2)
     buckets = int(np.clip(round(window / packet_ns), 1, MAX_BUCKETS_PER_WINDOW))
     loop_ns = float(out["reverse_ns"].max() + out["shortest_ns"].max()) + 2 * hop_ns
-    bucket = window / buckets
+    # a whole number of ticks: whole-ns times then stay exact, and ties are ties
+    bucket = max(1.0, np.floor(window / buckets * state.TICKS_PER_NS)) / state.TICKS_PER_NS
+    window = bucket * buckets
     head = run[0]
     head["random"] = _mixed_seed(seed)
     head["window_ns"], head["bucket_ns"], head["buckets_per_window"] = window, bucket, buckets
@@ -395,7 +404,7 @@ def _run_record(
     head["xon_offset"] = gate.xon_offset_bytes
     head["flows_open"] = len(out)
     head["sample_ns"] = recording.sample_s * NS
-    head["next_sample_ns"] = recording.sample_from_s * NS
+    head["next_sample_ns"] = (recording.sample_from_s + recording.sample_s) * NS
     head["series_ns"] = recording.series_s * NS
     head["next_series_ns"] = recording.series_s * NS
     head["unbalanced_window"] = -1

@@ -45,12 +45,14 @@ def advance_windows(
     nics: Any,
     nic_flows: Any,
     due: Any,
+    turn: Any,
     ack_links: Any,
     dependents: Any,
     lists: Any,
     pool: Any,
     following: Any,
     active: Any,
+    order: Any,
     watch: Any,
     samples: Any,
     series: Any,
@@ -103,6 +105,7 @@ def advance_windows(
                 link.free_ns = max(link.free_ns, time)
                 if link.nic >= 0:
                     due[U(link.nic)] = 0.0
+                    to_front(turn, link.nic)
 
         # 2. echoes and acknowledgements reach the senders
         index = run.echo_first + (run.window & run.window_mask)
@@ -135,60 +138,75 @@ def advance_windows(
                 due[U(flow.nic)] = 0.0
 
         # 3. senders with something due
-        for n in range(senders):
+        for k in range(senders):
+            n = turn[U(k)]
             if due[U(n)] < end:
                 advance_sender(n, end, nics, nic_flows, flows, links, slots, due, run, lists, pool, following)
 
         # 4. arrivals
         bucket = run.window * run.buckets_per_window
+        next_sample_ns = run.next_sample_ns if sampling else INF
         for k in range(run.buckets_per_window):
             moment = (bucket + k) * run.bucket_ns
-            if sampling and moment + run.bucket_ns > run.next_sample_ns:
-                while run.next_sample_ns < moment + run.bucket_ns:
-                    for w in range(len(watch)):
-                        serve(
-                            watch[U(w)], run.next_sample_ns, run, links, switches, slots, flows, nics, nic_flows,
-                            ack_links, dependents, due, lists, pool, following,
-                        )  # fmt: skip
-                        samples[w, run.samples] = links[U(watch[U(w)])].queue_bytes
-                    run.samples += 1
-                    run.next_sample_ns += run.sample_ns
             index = run.bucket_first + ((bucket + k) & run.bucket_mask)
             waiting = lists[U(index)].count
-            for _ in range(waiting):
-                entry = pop(lists, index, run, pool, following)
-                time = moment + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
-                number = entry >> 32
-                if entry & CHOICE:
-                    number = np.int64(chosen_child(slots[U(number)], run, slots, links, children))
-                slot = slots[U(number)]
-                port = slot.link
-                link = links[U(port)]
-                if link.queue_bytes > 0:
-                    if link.free_ns < time:
-                        serve(
-                            port, time, run, links, switches, slots, flows, nics, nic_flows,
-                            ack_links, dependents, due, lists, pool, following,
+            while waiting > 0:
+                batch = min(waiting, len(order))
+                waiting -= batch
+                in_time_order(order, batch, index, run, lists, pool, following)
+                for place in range(batch):
+                    entry = order[U(place)]
+                    time = moment + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
+                    if time > next_sample_ns:
+                        take_samples(
+                            time, watch, samples, run, links, switches, slots, flows, nics, nic_flows, ack_links,
+                            dependents, due, lists, pool, following,
                         )  # fmt: skip
-                if link.queue_bytes == 0 and link.free_ns < time:
-                    link.free_ns = time
-                size = np.int64(slot.bytes)
-                if entry & LAST:
-                    size = flows[U(slot.flow)].last_bytes
-                if run.gate == GATE_DROP and dropped(
-                    slot, size, time, run, links, switches, flows, lists, pool, following
-                ):
-                    continue
-                push(lists, port, (np.int64(number) << 32) | (entry & (MARKED | LAST)), run, pool, following)
-                queue = link.queue_bytes + size
-                link.queue_bytes = queue
-                link.peak_bytes = max(link.peak_bytes, queue)
-                if link.active == 0:
-                    link.active = 1
-                    active[U(run.ports_active)] = port
-                    run.ports_active += 1
-                if run.gate == GATE_PFC:
-                    admit(slot.ingress, size, time, run, links, switches, lists, pool, following)
+                        next_sample_ns = run.next_sample_ns
+                    number = entry >> 32
+                    if entry & CHOICE:
+                        number = np.int64(chosen_child(slots[U(number)], run, slots, links, children))
+                    slot = slots[U(number)]
+                    port = slot.link
+                    link = links[U(port)]
+                    if link.queue_bytes > 0:
+                        if link.free_ns < time:
+                            serve(
+                                port, time, run, links, switches, slots, flows, nics, nic_flows,
+                                ack_links, dependents, due, lists, pool, following,
+                            )  # fmt: skip
+                    if link.queue_bytes == 0 and link.free_ns < time:
+                        link.free_ns = time
+                    size = np.int64(slot.bytes)
+                    if entry & LAST:
+                        size = flows[U(slot.flow)].last_bytes
+                    if run.gate == GATE_DROP and dropped(
+                        slot, size, time, run, links, switches, flows, lists, pool, following
+                    ):
+                        continue
+                    push(
+                        lists,
+                        port,
+                        (np.int64(number) << 32) | (entry & (MARKED | LAST)),
+                        run,
+                        pool,
+                        following,
+                    )
+                    queue = link.queue_bytes + size
+                    link.queue_bytes = queue
+                    link.peak_bytes = max(link.peak_bytes, queue)
+                    if link.active == 0:
+                        link.active = 1
+                        active[U(run.ports_active)] = port
+                        run.ports_active += 1
+                    if run.gate == GATE_PFC:
+                        admit(slot.ingress, size, time, run, links, switches, lists, pool, following)
+
+        if end > next_sample_ns:
+            take_samples(
+                end, watch, samples, run, links, switches, slots, flows, nics, nic_flows, ack_links,
+                dependents, due, lists, pool, following,
+            )  # fmt: skip
 
         # 5. service to the end of the window
         k = 0
@@ -213,6 +231,71 @@ def advance_windows(
             run.status = max(run.status, FINISHED)
         elif run.window >= run.windows_limit:
             run.status = max(run.status, STEP_BOUND)
+
+
+@njit(error_model="numpy", _nrt=False)
+def take_samples(
+    until_ns: float,
+    watch: Any,
+    samples: Any,
+    run: Any,
+    links: Any,
+    switches: Any,
+    slots: Any,
+    flows: Any,
+    nics: Any,
+    nic_flows: Any,
+    ack_links: Any,
+    dependents: Any,
+    due: Any,
+    lists: Any,
+    pool: Any,
+    following: Any,
+) -> None:
+    """Note the watched queues at every sampling instant before `until_ns`."""
+    while run.next_sample_ns < until_ns:
+        for w in range(len(watch)):
+            port = watch[U(w)]
+            serve(
+                port, run.next_sample_ns, run, links, switches, slots, flows, nics, nic_flows,
+                ack_links, dependents, due, lists, pool, following,
+            )  # fmt: skip
+            samples[w, run.samples] = links[U(port)].queue_bytes
+        run.samples += 1
+        run.next_sample_ns += run.sample_ns
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def to_front(turn: Any, sender: int) -> None:
+    """Let a sender that resumes go before the others at equal times: its resume was under way before their
+    next packet was due, and an event queue serves the older event first. It decides who meets the threshold."""
+    k = 0
+    while turn[U(k)] != sender:
+        k += 1
+    while k > 0:
+        turn[U(k)] = turn[U(k - 1)]
+        k -= 1
+    turn[U(0)] = sender
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def in_time_order(
+    order: Any, count: int, index: int, run: Any, lists: Any, pool: Any, following: Any
+) -> None:
+    """Take `count` entries of a bucket in the order of their times; equal times stay in the order of sending."""
+    latest = np.int64(-1)
+    for place in range(count):
+        entry = pop(lists, index, run, pool, following)
+        time = entry & TIME_MASK
+        if time >= latest:
+            latest = time
+            order[U(place)] = entry
+        else:
+            k = place
+            while k > 0 and (order[U(k - 1)] & TIME_MASK) > time:
+                order[U(k)] = order[U(k - 1)]
+                k -= 1
+            order[U(k)] = entry
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
