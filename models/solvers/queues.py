@@ -186,7 +186,8 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
     end_ns = float(head["window"] * head["window_ns"])
     started = flows["waiting"] == 0
     last_end = np.nanmax(flows["end_ns"]) if np.isfinite(flows["end_ns"]).any() else end_ns
-    end_ns = max(end_ns, last_end) if stop_s is None else min(end_ns, stop_s * NS)
+    end_ns = max(end_ns, last_end) if not head["flows_open"] else end_ns
+    end_ns = end_ns if stop_s is None else min(end_ns, stop_s * NS)
     pause_ns = links["pause_ns"] + np.where(np.isfinite(links["stop_ns"]), end_ns, 0.0)
     tiers = network.tier[network.from_node]
     payload = float(head["payload_bytes"])
