@@ -19,7 +19,7 @@ HOPS = 4
 
 def victim_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = VICTIM_SEEDS) -> Figures:
     """Goodput of the victim and of the whole incast, Gbit/s, one value a seed."""
-    from models.solvers.queues import run
+    from models.solvers.queues import runs
 
     if not flows:
         raise CannotRerun("the run's rows in victim_flows.csv are missing")
@@ -32,11 +32,10 @@ def victim_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = VICTIM
     flow_set = _endless(fabric, flows, None)
     victim = next(i for i, flow in enumerate(flows) if flow["kind"] == "victim")
     found: dict[str, list[float]] = {}
-    for seed in seeds:
-        result = run(
-            fabric.network, flow_set, setup.law, setup.gate, setup.marking, seed=seed, packet=setup.packet, stop_s=end_s,
-            recording=Recording(checkpoints_s=(WARM_FRACTION * end_s, end_s)),
-        )  # fmt: skip
+    for result in runs(
+        fabric.network, flow_set, setup.law, setup.gate, setup.marking, seeds=tuple(seeds), packet=setup.packet,
+        stop_s=end_s, recording=Recording(checkpoints_s=(WARM_FRACTION * end_s, end_s)),
+    ):  # fmt: skip
         rates = result.goodput_bytes_per_s() * 8e-9
         _add(found, "victim_goodput", float(rates[victim]))
         _add(found, "goodput", float(np.delete(rates, victim).sum()))
@@ -50,7 +49,7 @@ def permutation_figures(
 
     Acknowledgements load the reverse paths: on the spine the reference names, else mirrored.
     """
-    from models.solvers.queues import run
+    from models.solvers.queues import runs
 
     if not flows:
         raise CannotRerun("the run's rows in permutation_flows.csv are missing")
@@ -63,11 +62,10 @@ def permutation_figures(
     flow_set = _endless(fabric, flows, known, spray)
     found: dict[str, list[float]] = {}
     each: list[list[float]] = [[] for _ in flows]
-    for seed in seeds:
-        result = run(
-            fabric.network, flow_set, setup.law, setup.gate, setup.marking, seed=seed, packet=setup.packet, stop_s=end_s,
-            recording=Recording(checkpoints_s=(WARM_FRACTION * end_s, end_s)),
-        )  # fmt: skip
+    for result in runs(
+        fabric.network, flow_set, setup.law, setup.gate, setup.marking, seeds=tuple(seeds), packet=setup.packet,
+        stop_s=end_s, recording=Recording(checkpoints_s=(WARM_FRACTION * end_s, end_s)),
+    ):  # fmt: skip
         rates = result.goodput_bytes_per_s() * 8e-9
         _add(found, "goodput", float(rates.mean()))
         for values, rate in zip(each, rates, strict=True):
@@ -80,7 +78,7 @@ def collective_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = SE
 
     Ring: a rank's flow of step s starts when its predecessor's flow of step s - 1 has completed.
     """
-    from models.solvers.queues import run
+    from models.solvers.queues import runs
 
     if not flows:
         raise CannotRerun("the run's rows in collective_flows.csv are missing")
@@ -106,17 +104,10 @@ def collective_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = SE
     )
     limit_s = 20.0 * number(row, "ideal_us") * 1e-6 + 0.1
     found: dict[str, list[float]] = {}
-    for seed in seeds:
-        result = run(
-            fabric.network,
-            flow_set,
-            setup.law,
-            setup.gate,
-            setup.marking,
-            seed=seed,
-            packet=setup.packet,
-            stop_s=limit_s,
-        )
+    for result in runs(
+        fabric.network, flow_set, setup.law, setup.gate, setup.marking, seeds=tuple(seeds), packet=setup.packet,
+        stop_s=limit_s,
+    ):  # fmt: skip
         if result.flows_ended < len(flows):
             raise CannotRerun(f"{len(flows) - result.flows_ended} flows did not end within {limit_s:g} s")
         _add(found, "time", float(result.completion_s) * 1e6)

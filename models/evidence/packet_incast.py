@@ -33,7 +33,7 @@ def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] =
 
     `flows` are the rows of the flows file, needed where flow_bytes = -2 (unequal sizes and starts).
     """
-    from models.solvers.queues import incast_flows, run, star
+    from models.solvers.queues import incast_flows, runs, star
 
     setup, senders = star_rows(row), int(number(row, "n"))
     size = number(row, "flow_bytes")
@@ -62,11 +62,10 @@ def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] =
     flow_set = incast_flows(network, senders=senders, bytes_per_flow=sizes, start_s=starts)
     line = setup.rate_bytes_per_s * setup.packet.payload_bytes / setup.packet.wire_bytes
     found: dict[str, list[float]] = {}
-    for seed in seeds:
-        result = run(
-            network, flow_set, setup.law, setup.gate, setup.marking, seed=seed, packet=setup.packet,
-            recording=recording, stop_s=end_s if endless else 20.0 * end_s + 0.1,
-        )  # fmt: skip
+    for result in runs(
+        network, flow_set, setup.law, setup.gate, setup.marking, seeds=tuple(seeds), packet=setup.packet,
+        recording=recording, stop_s=end_s if endless else 20.0 * end_s + 0.1,
+    ):  # fmt: skip
         if endless:
             goodput = float(result.goodput_bytes_per_s().sum())
         else:
@@ -104,7 +103,7 @@ def queue_curve(row: Row, step_s: float = 5e-6, seed: int = 1) -> tuple[Array, A
 
 def join_figures(rows: Sequence[Row], seeds: Sequence[int] = SEEDS) -> list[Figures]:
     """Figures of every epoch of one join run: flow i starts at i x join_gap_us and never ends."""
-    from models.solvers.queues import run, star
+    from models.solvers.queues import runs, star
 
     first = rows[0]
     setup = star_rows(first)
@@ -124,11 +123,10 @@ def join_figures(rows: Sequence[Row], seeds: Sequence[int] = SEEDS) -> list[Figu
         start_s=np.arange(senders, dtype=np.float64) * gap_s,
     )
     found: list[dict[str, list[float]]] = [{} for _ in rows]
-    for seed in seeds:
-        result = run(
-            network, flow_set, setup.law, setup.gate, setup.marking, seed=seed, packet=setup.packet, stop_s=times[-1],
-            recording=Recording(watch_links=(network.links - 1,), checkpoints_s=tuple(times)),
-        )  # fmt: skip
+    for result in runs(
+        network, flow_set, setup.law, setup.gate, setup.marking, seeds=tuple(seeds), packet=setup.packet,
+        stop_s=times[-1], recording=Recording(watch_links=(network.links - 1,), checkpoints_s=tuple(times)),
+    ):  # fmt: skip
         samples = result.queue.samples_bytes
         for epoch, (begin, end) in zip(found, windows, strict=True):
             a, b = times.index(begin), times.index(end)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.solvers import queues_state as state
-from models.solvers.queues_build import NS, Program, program, with_more_samples
+from models.solvers.queues_build import NS, Program, program, seeded, with_more_samples
 from models.solvers.queues_fabrics import (
     LeafSpine,
     ThreeTier,
@@ -110,36 +110,20 @@ def run(
 
     Raises ValueError for contradictory inputs, CyclicRoutesError for routes that could deadlock.
     """
-    if choice not in CHOICES:
-        raise ValueError(f"choice: {choice!r} is not one of {', '.join(CHOICES)}")
-    if stop_s is None and not np.isfinite(flows.bytes).all():
-        raise ValueError("stop_s is needed: some flows never end")
-    from models.solvers.train_kernels import advance_windows
-
-    recorded = recording or Recording()
-    for growth in range(POOL_GROWTHS):
-        ready = program(
-            network,
-            flows,
-            law,
-            gate,
-            marking,
-            packet=packet or PacketFormat(),
-            seed=seed,
-            stop_s=stop_s,
-            recording=recorded,
-            choice=choice,
-            windows_limit=windows_limit,
-            check=check,
-            pool_factor=4**growth,
-        )
-        advance_windows(*ready.arguments())
-        while ready.run[0]["status"] == state.SAMPLES_FULL:
-            ready = with_more_samples(ready)
-            advance_windows(*ready.arguments())
-        if ready.run[0]["status"] != state.POOL_FULL:
-            break
-    return _result(network, ready, recorded, stop_s)
+    return runs(
+        network,
+        flows,
+        law,
+        gate,
+        marking,
+        seeds=(seed,),
+        stop_s=stop_s,
+        packet=packet,
+        recording=recording,
+        choice=choice,
+        windows_limit=windows_limit,
+        check=check,
+    )[0]
 
 
 def runs(
@@ -154,23 +138,53 @@ def runs(
     packet: PacketFormat | None = None,
     recording: Recording | None = None,
     choice: str = "random",
+    windows_limit: int = WINDOWS_LIMIT,
+    check: bool = False,
 ) -> tuple[QueueResult, ...]:
-    """One run a seed; use `spread([r.fct_mean_s for r in ...])` for the mean and the range of any figure."""
-    return tuple(
-        run(
+    """One run a seed, prepared once; `spread([r.fct_mean_s for r in ...])` gives the mean and range of a figure.
+
+    Parameters and errors as in `run`.
+    """
+    if choice not in CHOICES:
+        raise ValueError(f"choice: {choice!r} is not one of {', '.join(CHOICES)}")
+    if stop_s is None and not np.isfinite(flows.bytes).all():
+        raise ValueError("stop_s is needed: some flows never end")
+    recorded = recording or Recording()
+    results: list[QueueResult] = []
+    for growth in range(POOL_GROWTHS):
+        template = program(
             network,
             flows,
             law,
             gate,
             marking,
-            seed=seed,
+            packet=packet or PacketFormat(),
             stop_s=stop_s,
-            packet=packet,
-            recording=recording,
+            recording=recorded,
             choice=choice,
+            windows_limit=windows_limit,
+            check=check,
+            pool_factor=4**growth,
         )
-        for seed in seeds
-    )
+        for seed in seeds[len(results) :]:
+            done = _advanced(seeded(template, seed))
+            if done.run[0]["status"] == state.POOL_FULL and growth + 1 < POOL_GROWTHS:
+                break
+            results.append(_result(network, done, recorded, stop_s))
+        if len(results) == len(seeds):
+            break
+    return tuple(results)
+
+
+def _advanced(ready: Program) -> Program:
+    """The program run to its end, with room for samples added as it fills."""
+    from models.solvers.train_kernels import advance_windows
+
+    advance_windows(*ready.arguments())
+    while ready.run[0]["status"] == state.SAMPLES_FULL:
+        ready = with_more_samples(ready)
+        advance_windows(*ready.arguments())
+    return ready
 
 
 _STATUS = {
@@ -190,6 +204,9 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
     end_ns = end_ns if stop_s is None else min(end_ns, stop_s * NS)
     pause_ns = links["pause_ns"] + np.where(np.isfinite(links["stop_ns"]), end_ns, 0.0)
     tiers = network.tier[network.from_node]
+    names = len(TIER_NAMES)
+    pauses = np.bincount(tiers, links["pauses"], names)
+    paused_s = np.bincount(tiers, pause_ns, names) / NS
     payload = float(head["payload_bytes"])
     delivered = flows["delivered"] * payload
     short = payload - (flows["last_bytes"] - (head["packet_bytes"] - head["payload_bytes"]))
@@ -209,8 +226,8 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
         final_rate_bytes_per_s=flows["rate"] * NS,
         queues=_queues(ready, recording, end_ns),
         pause=PauseStatistics(
-            count={name: int(links["pauses"][tiers == k].sum()) for k, name in enumerate(TIER_NAMES)},
-            time_s={name: float(pause_ns[tiers == k].sum()) / NS for k, name in enumerate(TIER_NAMES)},
+            count={name: int(pauses[k]) for k, name in enumerate(TIER_NAMES)},
+            time_s={name: float(paused_s[k]) for k, name in enumerate(TIER_NAMES)},
         ),
         link_pauses=links["pauses"].copy(),
         link_pause_s=pause_ns / NS,

@@ -30,6 +30,12 @@ LARGEST_SORT = 1024  # packets of one bucket put in order of time at once
 LARGEST_BURST_PACKETS = 1 << 20
 
 
+WRITTEN = (
+    "run", "links", "switches", "flows", "nics", "nic_flows", "due", "turn", "lists", "samples", "series",
+    "checkpoint_packets",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """Everything the compiled loop reads and writes, in the order of its parameters."""
@@ -269,7 +275,6 @@ def program(
     marking: Marking,
     *,
     packet: PacketFormat,
-    seed: int,
     stop_s: float | None,
     recording: Recording,
     choice: str,
@@ -295,7 +300,7 @@ def program(
         out["ack_first"] = np.cumsum(lengths) - lengths
         if packet.acks_in_data_queue:
             slots = _ack_slots(flows, slots, out, links, packet)
-    run = _run_record(network, law, gate, packet, links, out, steps, seed, stop_s, recording)
+    run = _run_record(network, law, gate, packet, links, out, steps, stop_s, recording)
     run["windows_limit"] = windows_limit
     run["check"] = check
     run["adaptive"] = choice == "least_queued"
@@ -363,7 +368,6 @@ def _run_record(
     links: NDArray[Any],
     out: NDArray[Any],
     steps: RouteSteps,
-    seed: int,
     stop_s: float | None,
     recording: Recording,
 ) -> NDArray[Any]:
@@ -378,7 +382,6 @@ def _run_record(
     bucket = max(1.0, np.floor(window / buckets * state.TICKS_PER_NS)) / state.TICKS_PER_NS
     window = bucket * buckets
     head = run[0]
-    head["random"] = _mixed_seed(seed)
     head["window_ns"], head["bucket_ns"], head["buckets_per_window"] = window, bucket, buckets
     head["windows_per_ns"], head["buckets_per_ns"] = 1.0 / window, 1.0 / bucket
     head["bucket_mask"] = _power_of_two((4 * hop_ns + 3 * window) / bucket + 4) - 1
@@ -409,6 +412,13 @@ def _run_record(
     head["next_series_ns"] = recording.series_s * NS
     head["unbalanced_window"] = -1
     return run
+
+
+def seeded(template: Program, seed: int) -> Program:
+    """A program of its own for one seed; what a run only reads, and its scratch room, is shared."""
+    own = {name: getattr(template, name).copy() for name in WRITTEN}
+    own["run"]["random"] = _mixed_seed(seed)
+    return replace(template, **own)
 
 
 def with_more_samples(ready: Program) -> Program:
