@@ -25,7 +25,6 @@ from models.solvers.queues_types import (
 
 NS = 1e9
 MAX_BUCKETS_PER_WINDOW = 512
-LEAST_WINDOW = 0.94  # of the lookahead
 FIRST_SAMPLES = 4096
 LARGEST_SORT = 1024  # packets of one bucket put in order of time at once
 LARGEST_BURST_PACKETS = 1 << 20
@@ -361,19 +360,6 @@ def _packets_bound(
     return int(min(sent, fits) + wires) + 64
 
 
-def _buckets(lookahead_ns: float, packet_ns: float) -> tuple[int, int]:
-    """Ticks of a bucket as a power of two, and buckets of a window: at most a packet time, and the window loses
-    little of the lookahead. Whole-ns times are whole ticks, so ties stay ties."""
-    shift = max(0, int(np.log2(min(packet_ns, lookahead_ns) * state.TICKS_PER_NS)))
-    while shift > 0:
-        bucket_ns = (1 << shift) / state.TICKS_PER_NS
-        if int(lookahead_ns / bucket_ns) * bucket_ns >= LEAST_WINDOW * lookahead_ns:
-            break
-        shift -= 1
-    bucket_ns = (1 << shift) / state.TICKS_PER_NS
-    return shift, int(np.clip(lookahead_ns / bucket_ns, 1, MAX_BUCKETS_PER_WINDOW))
-
-
 def _run_record(
     network: QueueNetwork,
     law: SenderLaw,
@@ -390,14 +376,14 @@ def _run_record(
     packet_ns = float(links["packet_ns"][used].min())
     hop_ns = float((links["propagation_ns"] + links["packet_ns"])[used].max())
     window = max(float(links["pause_delay_ns"][used].min()), packet_ns / 2)
-    shift, buckets = _buckets(window, packet_ns)
+    buckets = int(np.clip(round(window / packet_ns), 1, MAX_BUCKETS_PER_WINDOW))
     loop_ns = float(out["reverse_ns"].max() + out["shortest_ns"].max()) + 2 * hop_ns
-    bucket = (1 << shift) / state.TICKS_PER_NS
+    # a whole number of ticks: whole-ns times then stay exact, and ties are ties
+    bucket = max(1.0, np.floor(window / buckets * state.TICKS_PER_NS)) / state.TICKS_PER_NS
     window = bucket * buckets
     head = run[0]
     head["window_ns"], head["bucket_ns"], head["buckets_per_window"] = window, bucket, buckets
-    head["windows_per_ns"] = 1.0 / window
-    head["bucket_shift"], head["bucket_ticks_mask"] = shift, (1 << shift) - 1
+    head["windows_per_ns"], head["buckets_per_ns"] = 1.0 / window, 1.0 / bucket
     head["bucket_mask"] = _power_of_two((4 * hop_ns + 3 * window) / bucket + 4) - 1
     head["window_mask"] = _power_of_two(loop_ns / window + 8) - 1
     head["bucket_first"] = network.links

@@ -96,8 +96,8 @@ class QueueResult:
     pause: PauseStatistics
     link_pauses: IntArray
     link_pause_s: FloatArray
-    link_sent_bytes: FloatArray
-    link_peak_bytes: FloatArray
+    link_sent_bytes: IntArray
+    link_peak_bytes: IntArray
     checkpoint_s: FloatArray
     checkpoint_bytes: FloatArray
     series: Series

@@ -1,6 +1,6 @@
 """Layout of the compiled solver's state: one record per link, switch, route step, flow and sender.
 
-Times are nanoseconds and sizes bytes, both float64 (whole numbers there are exact, and no conversion is needed). Records keep what is touched together in one
+Times are nanoseconds as float64, sizes whole bytes as int64. Records keep what is touched together in one
 cache line. `LISTS` are chunked first-in first-out lists over one shared pool: link queues, then buckets of
 packets in flight, then windows of echoes, then windows of pause messages.
 """
@@ -33,15 +33,15 @@ def _record(**fields: str) -> np.dtype[np.void]:
 LINK = _record(
     free_ns="f8",  # the next packet may start at this time
     stop_ns="f8",  # paused from this time on; inf when open
-    queue_bytes="f8",
+    queue_bytes="i8",
     kmin="f8",
     propagation_ns="f8",
     packet_ns="f8",
     ns_per_byte="f8",
-    sent_bytes="f8",
-    ingress_bytes="f8",  # held for this link by the switch it leads into
-    headroom_bytes="f8",
-    peak_bytes="f8",
+    sent_bytes="i8",
+    ingress_bytes="i8",  # held for this link by the switch it leads into
+    headroom_bytes="i8",
+    peak_bytes="i8",
     xoff_sent="i4",
     to_switch="i4",  # -1 for a host
     from_switch="i4",
@@ -56,14 +56,14 @@ LINK = _record(
     pause_ns="f8",
     drops="i8",
 )
-SWITCH = _record(shared_bytes="f8", used_bytes="f8", budget_bytes="f8")
+SWITCH = _record(shared_bytes="i8", used_bytes="i8", budget_bytes="f8")
 SLOT = _record(
     link="i4",
     ingress="i4",
     flow="i4",
     next="i4",  # the only next step; -1 at the receiver, -2 where there is a choice
     packet_ns="f8",
-    bytes="f8",
+    bytes="i4",
     ack="i4",
     children="i4",
     first_child="i4",
@@ -77,8 +77,8 @@ FLOW = _record(
     sent="i8",
     root="i4",  # slot of the sender's link
     nic="i4",
-    marks="i8",
-    last_bytes="f8",
+    last_bytes="i4",
+    marks="i4",
     delivered="i8",
     packets="i8",
     rate="f8",  # bytes per ns
@@ -97,7 +97,7 @@ FLOW = _record(
     ack_count="i4",
     ack_root="i4",
     group="i4",
-    counted_bytes="f8",
+    counted_bytes="i8",
     cnp_next_ns="f8",
     waiting="i4",  # flows that must end first
     lost="i4",
@@ -118,8 +118,7 @@ RUN = _record(
     random="u8",
     window_ns="f8",
     bucket_ns="f8",
-    bucket_shift="i8",  # a bucket is a power of two of ticks
-    bucket_ticks_mask="i8",
+    buckets_per_ns="f8",
     windows_per_ns="f8",
     buckets_per_window="i8",
     bucket_mask="i8",
@@ -131,9 +130,9 @@ RUN = _record(
     fresh_chunk="i8",
     chunk_limit="i8",
     stop_ns="f8",
-    packet_bytes="f8",
-    payload_bytes="f8",
-    ack_bytes="f8",
+    packet_bytes="i8",
+    payload_bytes="i8",
+    ack_bytes="i8",
     whole_ns="i8",
     law="i8",
     alpha_ticks_per_ns="f8",
@@ -152,8 +151,8 @@ RUN = _record(
     echo_all="i8",
     gate="i8",
     gate_alpha="f8",
-    reserve="f8",
-    xon_offset="f8",
+    reserve="i8",
+    xon_offset="i8",
     adaptive="i8",
     acks_in_data_queue="i8",
     flows_open="i8",

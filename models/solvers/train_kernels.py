@@ -169,15 +169,15 @@ def advance_windows(
                     slot = slots[U(number)]
                     port = slot.link
                     link = links[U(port)]
-                    if link.queue_bytes > 0.0:
+                    if link.queue_bytes > 0:
                         if link.free_ns < time:
                             serve(
                                 port, time, run, links, switches, slots, flows, nics, nic_flows,
                                 ack_links, dependents, due, lists, pool, following,
                             )  # fmt: skip
-                    if link.queue_bytes == 0.0 and link.free_ns < time:
+                    if link.queue_bytes == 0 and link.free_ns < time:
                         link.free_ns = time
-                    size = slot.bytes
+                    size = np.int64(slot.bytes)
                     if entry & LAST:
                         size = flows[U(slot.flow)].last_bytes
                     if run.gate == GATE_DROP and dropped(
@@ -216,7 +216,7 @@ def advance_windows(
                 port, end, run, links, switches, slots, flows, nics, nic_flows,
                 ack_links, dependents, due, lists, pool, following,
             )  # fmt: skip
-            if links[U(port)].queue_bytes == 0.0:
+            if links[U(port)].queue_bytes == 0:
                 links[U(port)].active = 0
                 run.ports_active -= 1
                 active[U(k)] = active[U(run.ports_active)]
@@ -233,7 +233,7 @@ def advance_windows(
             run.status = max(run.status, STEP_BOUND)
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
+@njit(error_model="numpy", _nrt=False)
 def take_samples(
     until_ns: float,
     watch: Any,

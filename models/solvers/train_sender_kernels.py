@@ -21,13 +21,12 @@ U = np.uint64  # unsigned indices need no test for negative ones
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def fly(entry: int, arrival_ns: float, run: Any, lists: Any, pool: Any, following: Any) -> None:
     """Put a packet in flight: it reaches the far end at `arrival_ns`, never before the next window."""
-    ticks = int(arrival_ns * TICKS_PER_NS)
-    bucket = ticks >> run.bucket_shift
-    inside = ticks & run.bucket_ticks_mask
+    bucket = int(arrival_ns * run.buckets_per_ns)
+    inside = int((arrival_ns - bucket * run.bucket_ns) * TICKS_PER_NS)
     if bucket < run.next_bucket:
         bucket = run.next_bucket
         inside = 0
-    push(lists, run.bucket_first + (bucket & run.bucket_mask), entry | inside, run, pool, following)
+    push(lists, run.bucket_first + (bucket & run.bucket_mask), entry | max(inside, 0), run, pool, following)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)

@@ -21,7 +21,7 @@ U = np.uint64  # unsigned indices need no test for negative ones
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def admit(
     ingress: int,
-    size: float,
+    size: int,
     now_ns: float,
     run: Any,
     links: Any,
@@ -47,7 +47,7 @@ def admit(
         switch.shared_bytes += taken
         threshold -= taken * run.gate_alpha
     if link.xoff_sent == 0 and (
-        link.headroom_bytes > 0.0 or max(0.0, link.ingress_bytes - reserve) + 1 > threshold
+        link.headroom_bytes > 0 or max(0, link.ingress_bytes - reserve) + 1 > threshold
     ):
         link.xoff_sent = 1
         entry = (np.int64(ingress) << 32) | MARKED
@@ -57,7 +57,7 @@ def admit(
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def release(
     ingress: int,
-    size: float,
+    size: int,
     now_ns: float,
     run: Any,
     links: Any,
@@ -72,14 +72,14 @@ def release(
     reserve = run.reserve
     from_headroom = min(link.headroom_bytes, size)
     rest = size - from_headroom
-    from_shared = min(rest, max(0.0, link.ingress_bytes - reserve))
+    from_shared = min(rest, max(0, link.ingress_bytes - reserve))
     link.headroom_bytes -= from_headroom
     link.ingress_bytes -= rest
     switch.shared_bytes -= from_shared
-    if link.xoff_sent == 1 and link.headroom_bytes == 0.0:
-        used = max(0.0, link.ingress_bytes - reserve)
+    if link.xoff_sent == 1 and link.headroom_bytes == 0:
+        used = max(0, link.ingress_bytes - reserve)
         threshold = (switch.budget_bytes - switch.shared_bytes) * run.gate_alpha
-        if used == 0.0 or used + run.xon_offset <= threshold:
+        if used == 0 or used + run.xon_offset <= threshold:
             link.xoff_sent = 0
             entry = np.int64(ingress) << 32
             post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
@@ -141,7 +141,7 @@ def acknowledge(
         return
     for k in range(flow.ack_first, flow.ack_first + flow.ack_count):
         reverse = links[U(ack_links[U(k)])]
-        if reverse.queue_bytes > 0.0 or reverse.free_ns > dequeue_ns:
+        if reverse.queue_bytes > 0 or reverse.free_ns > dequeue_ns:
             reverse.free_ns += reverse.ack_ns
     if echo or run.echo_all:
         entry = np.int64(number) << 32
@@ -171,12 +171,12 @@ def serve(
     """Start every packet of the port's queue that can start before `until_ns`."""
     link = links[U(port)]
     limit = min(until_ns, link.stop_ns)
-    while link.queue_bytes > 0.0 and link.free_ns < limit:
+    while link.queue_bytes > 0 and link.free_ns < limit:
         now = link.free_ns
         entry = pop(lists, port, run, pool, following)
         number = entry >> 32
         slot = slots[U(number)]
-        size = slot.bytes
+        size = np.int64(slot.bytes)
         packet_ns = slot.packet_ns
         if entry & LAST:
             size = flows[U(slot.flow)].last_bytes
@@ -250,7 +250,7 @@ def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def dropped(
     slot: Any,
-    size: float,
+    size: int,
     now_ns: float,
     run: Any,
     links: Any,
