@@ -28,12 +28,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         for fault in error.faults:
             print(f"error: {fault}", file=sys.stderr)
         return BAD_INPUT
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            sys.stderr.close()
+            return OK
+        print(f"error: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        return BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return OK
 
 
 class _Parser(argparse.ArgumentParser):

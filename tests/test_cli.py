@@ -132,6 +132,12 @@ def test_bad_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixtur
     assert error.startswith("error: ") and "Traceback" not in error
 
 
+@pytest.mark.parametrize("out", ["/dev/null", "/proc/nowhere"])
+def test_a_folder_that_cannot_be_written_is_one_message(out: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bom", FIRST, "--out", out]) == 2
+    assert capsys.readouterr().err.strip().splitlines()[-1].startswith("error: ")
+
+
 def test_unknown_options_exit_2() -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["compare", FIRST, "--method", "guess"])

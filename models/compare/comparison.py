@@ -85,6 +85,10 @@ def compare(
     phase_table: list[PhaseRow] = [row for item in performance for row in phase_rows(scenario, item)]
     warnings = [text for cost in costs.values() for text in cost.warnings]
     warnings += [text for item in performance for text in item.plan.warnings]
+    if not any(item.weight > 0 for item in scenario.workloads.values()):
+        warnings.insert(
+            0, "no workload has a weight above 0: nothing is to be scored, so all workloads count alike"
+        )
     return Comparison(
         scenario=scenario,
         methods=tuple(methods),

@@ -95,7 +95,9 @@ def fixed_point(fluid: DcqcnFluid, flows: int) -> FixedPoint:
 
     def excess(p: float) -> float:
         alpha, a, b, c, d, e = parts(p)
-        return inf if c + e <= 0 else log(a * a * alpha / ((b + d) * (c + e))) - wanted
+        if min(b + d, c + e) <= 0:
+            return inf
+        return 2 * log(a) + log(alpha) - log(b + d) - log(c + e) - wanted
 
     low, high = log(1e-9), log(0.5)
     if excess(exp(low)) > 0 or excess(exp(high)) < 0:

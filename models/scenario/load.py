@@ -195,6 +195,10 @@ def _catalogue_faults(mapping: Mapping[str, Any], file: str, lines: Mapping[str,
     gpu = cluster.get("gpu") if isinstance(cluster, Mapping) else None
     if isinstance(gpu, str) and gpu not in gpu_names():
         refuse("cluster.gpu", gpu, f"unknown GPU; allowed: {', '.join(gpu_names())}")
+    if isinstance(gpu, str) and gpu in gpu_names() and isinstance(cluster, Mapping):
+        problem = _other_server(gpu, cluster.get("server"))
+        if problem:
+            refuse("cluster.server", cluster.get("server"), problem)
     workloads = mapping.get("workloads")
     for name, workload in workloads.items() if isinstance(workloads, Mapping) else ():
         model = workload.get("model") if isinstance(workload, Mapping) else None
@@ -206,6 +210,19 @@ def _catalogue_faults(mapping: Mapping[str, Any], file: str, lines: Mapping[str,
             faults.extend(_candidate_faults(f"candidates.{name}", candidate, file, lines))
     faults.extend(_price_faults(mapping.get("prices"), file, lines))
     return faults
+
+
+def _other_server(gpu: str, server: Any) -> str:
+    """Why a server cannot hold the GPU: its name says another one. GPUs without a server row may borrow any."""
+    from models.catalog.gpus import gpu_names, gpus
+    from models.catalog.parts import parts
+
+    part = parts().get(server) if isinstance(server, str) else None
+    own = gpus()[gpu].server_part
+    if part is None or part.category != "server" or not own:
+        return ""
+    named = [name for name in gpu_names() if re.search(rf"\b{name}\b", part.model)]
+    return "" if not named or gpu in named else f"is a server of {named[0]}, not of {gpu}; its own is {own}"
 
 
 def _candidate_faults(

@@ -111,3 +111,18 @@ def test_with_value_refuses_what_the_file_would_refuse() -> None:
 
 def test_committed_json_schema_is_the_one_the_command_writes() -> None:
     assert (ROOT / "scenarios" / "schema.json").read_text("utf-8") == schema_text()
+
+
+def test_a_server_of_another_gpu_is_refused() -> None:
+    scenario = load(FIRST)
+    assert with_value(scenario, "cluster.server", "sv_dgx_h100").cluster.server == "sv_dgx_h100"
+    with pytest.raises(InputError, match="is a server of H100, not of B200"):
+        with_values(scenario, {"cluster.server": "sv_hgx_h100", "cluster.gpu": "B200"})
+
+
+def test_an_incast_too_large_to_simulate_is_refused() -> None:
+    from models.workload.phases import phases
+
+    scenario = with_value(load(FIRST), "workloads.incast.burst_bytes", 2**30)
+    with pytest.raises(InputError, match="at most 268435456 a burst"):
+        phases(scenario.workloads["incast"], scenario, "incast")
