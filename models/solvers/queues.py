@@ -167,7 +167,7 @@ def runs(
             pool_factor=4**growth,
         )
         for seed in seeds[len(results) :]:
-            done = _advanced(seeded(template, seed))
+            done = _advanced(seeded(template, seed, again=len(results) + 1 < len(seeds)))
             if done.run[0]["status"] == state.POOL_FULL and growth + 1 < POOL_GROWTHS:
                 break
             results.append(_result(network, done, recorded, stop_s))
@@ -199,7 +199,8 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
     head, flows, links = ready.run[0], ready.flows, ready.links
     end_ns = float(head["window"] * head["window_ns"])
     started = flows["waiting"] == 0
-    last_end = np.nanmax(flows["end_ns"]) if np.isfinite(flows["end_ns"]).any() else end_ns
+    last_end = float(np.fmax.reduce(flows["end_ns"], initial=-np.inf))  # of those that ended
+    last_end = last_end if last_end > -np.inf else end_ns
     end_ns = max(end_ns, last_end) if not head["flows_open"] else end_ns
     end_ns = end_ns if stop_s is None else min(end_ns, stop_s * NS)
     pause_ns = links["pause_ns"] + np.where(np.isfinite(links["stop_ns"]), end_ns, 0.0)

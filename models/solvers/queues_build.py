@@ -138,8 +138,8 @@ def _links(
             else np.full(network.links, gate.headroom_bytes)
         )
         into = links["to_switch"] >= 0
-        np.subtract.at(
-            switches["budget_bytes"], links["to_switch"][into], headroom[into] + gate.reserve_bytes
+        switches["budget_bytes"] -= np.bincount(
+            links["to_switch"][into], headroom[into] + gate.reserve_bytes, len(switches)
         )
         short = switches["budget_bytes"][: int(is_switch.sum())] <= 0
         if short.any():
@@ -215,6 +215,8 @@ def _waits(flows: FlowSet, out: NDArray[Any]) -> IntArray:
 def _senders(steps: RouteSteps, out: NDArray[Any], links: NDArray[Any]) -> tuple[Any, IntArray, FloatArray]:
     """NICs in order of their link, the flows of each, and when each is first due."""
     first_link = steps.link[steps.root]
+    if bool((first_link[1:] > first_link[:-1]).all()) and not out["waiting"].any():
+        return _lone_senders(first_link, out, links)
     used, nic_of, counts = np.unique(first_link, return_inverse=True, return_counts=True)
     nics = np.zeros(len(used), dtype=state.NIC)
     nics["link"] = used
@@ -232,6 +234,18 @@ def _senders(steps: RouteSteps, out: NDArray[Any], links: NDArray[Any]) -> tuple
     due = np.full(len(used), np.inf)
     np.minimum.at(due, nic_of[ready], out["next_ns"][ready])
     return nics, nic_flows, due
+
+
+def _lone_senders(
+    first_link: IntArray, out: NDArray[Any], links: NDArray[Any]
+) -> tuple[Any, IntArray, FloatArray]:
+    """`_senders` where every flow has a NIC of its own, in order, and none waits."""
+    numbers = np.arange(len(out))
+    nics = np.zeros(len(out), dtype=state.NIC)
+    nics["link"], nics["first"], nics["active"], nics["turn"] = first_link, numbers, 1, -1
+    links["nic"][first_link] = numbers
+    out["nic"] = numbers
+    return nics, np.append(numbers, 0), out["next_ns"].copy()
 
 
 def _slots(steps: RouteSteps, links: NDArray[Any], packet: PacketFormat) -> NDArray[Any]:
@@ -372,11 +386,11 @@ def _run_record(
     recording: Recording,
 ) -> NDArray[Any]:
     run = np.zeros(1, dtype=state.RUN)
-    used = np.unique(steps.link)
-    packet_ns = float(links["packet_ns"][used].min())
-    hop_ns = float((links["propagation_ns"] + links["packet_ns"])[used].max())
-    window = max(float(links["pause_delay_ns"][used].min()), packet_ns / 2)
-    buckets = int(np.clip(round(window / packet_ns), 1, MAX_BUCKETS_PER_WINDOW))
+    used = links[steps.link]
+    packet_ns = float(used["packet_ns"].min())
+    hop_ns = float((used["propagation_ns"] + used["packet_ns"]).max())
+    window = max(float(used["pause_delay_ns"].min()), packet_ns / 2)
+    buckets = min(max(round(window / packet_ns), 1), MAX_BUCKETS_PER_WINDOW)
     loop_ns = float(out["reverse_ns"].max() + out["shortest_ns"].max()) + 2 * hop_ns
     # a whole number of ticks: whole-ns times then stay exact, and ties are ties
     bucket = max(1.0, np.floor(window / buckets * state.TICKS_PER_NS)) / state.TICKS_PER_NS
@@ -414,11 +428,14 @@ def _run_record(
     return run
 
 
-def seeded(template: Program, seed: int) -> Program:
-    """A program of its own for one seed; what a run only reads, and its scratch room, is shared."""
-    own = {name: getattr(template, name).copy() for name in WRITTEN}
-    own["run"]["random"] = _mixed_seed(seed)
-    return replace(template, **own)
+def seeded(template: Program, seed: int, again: bool) -> Program:
+    """A program for one seed: the template itself, or where it is needed again one of its own; what a run only
+    reads, and its scratch room, is shared."""
+    own = (
+        replace(template, **{name: getattr(template, name).copy() for name in WRITTEN}) if again else template
+    )
+    own.run["random"] = _mixed_seed(seed)
+    return own
 
 
 def with_more_samples(ready: Program) -> Program:

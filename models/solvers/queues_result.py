@@ -145,7 +145,7 @@ class QueueResult:
     def completion_s(self) -> float:
         """When the last flow ended."""
         ends = self.start_s + self.fct_s
-        return float(np.nanmax(ends)) if len(self._ended) else float("nan")
+        return float(np.fmax.reduce(ends)) if len(self._ended) else float("nan")
 
     def goodput_bytes_per_s(self, first: int = 0, last: int = -1) -> FloatArray:
         """Payload rate of every flow between two checkpoints."""
