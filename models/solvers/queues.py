@@ -192,6 +192,7 @@ _STATUS = {
     state.STEP_BOUND: "step bound",
     state.POOL_FULL: "step bound",
     state.UNBALANCED: "unbalanced",
+    state.STALLED: "stalled",
 }
 
 
@@ -224,6 +225,7 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
         marks=flows["marks"].copy(),
         cuts=flows["cuts"].copy(),
         losses=flows["lost"].copy(),
+        refused_packets=flows["refused"].copy(),
         final_rate_bytes_per_s=flows["rate"] * NS,
         queues=_queues(ready, recording, end_ns),
         pause=PauseStatistics(
@@ -232,6 +234,7 @@ def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s:
         ),
         link_pauses=links["pauses"].copy(),
         link_pause_s=pause_ns / NS,
+        link_watchdogs=links["watchdogs"].copy(),
         link_sent_bytes=links["sent_bytes"].copy(),
         link_peak_bytes=links["peak_bytes"].copy(),
         checkpoint_s=ready.checkpoint_ns / NS,

@@ -25,6 +25,7 @@ from models.solvers.queues_types import (
 
 NS = 1e9
 MAX_BUCKETS_PER_WINDOW = 512
+STALL_WINDOWS = 1024  # at least, and more than a round trip
 FIRST_SAMPLES = 4096
 LARGEST_SORT = 1024  # packets of one bucket put in order of time at once
 LARGEST_BURST_PACKETS = 1 << 20
@@ -123,6 +124,8 @@ def _links(
         gate.pause_frame_bytes, ns_per_byte, packet.whole_ns
     )
     links["stop_ns"] = np.inf
+    stuck = np.array(gate.stuck_links, dtype=np.int64)
+    links["stop_ns"][stuck], links["pauses"][stuck] = 0.0, 1
     links["kmin"], links["kmax"], links["pmax"] = marking.kmin_bytes, marking.kmax_bytes, marking.pmax
     links["nic"] = -1
     is_switch = network.tier > 0
@@ -181,7 +184,7 @@ def _flows(
     out["start_ns"] = flows.start_s * NS
     out["next_ns"] = out["start_ns"]
     out["end_ns"] = np.nan
-    out["ack_root"] = -1
+    out["ack_root"] = out["gap_epoch"] = out["gap_slot"] = -1
     if flows.group is not None:
         out["group"] = flows.group
     # the last packet alone on its route, store and forward at every hop
@@ -299,6 +302,8 @@ def program(
     """Arrays for one run. Raises ValueError where inputs contradict each other."""
     if not flows.paths:
         raise ValueError("no flows")
+    if gate.recovery == "go_back_n" and any(len(alternatives) > 1 for alternatives in flows.paths):
+        raise ValueError("go_back_n needs one route a flow: packets over several routes overtake each other")
     steps = route_steps(network, flows)
     links, switches = _links(network, gate, marking, packet, law)
     out = _flows(flows, law, packet, steps, links)
@@ -392,6 +397,8 @@ def _run_record(
     window = max(float(used["pause_delay_ns"].min()), packet_ns / 2)
     buckets = min(max(round(window / packet_ns), 1), MAX_BUCKETS_PER_WINDOW)
     loop_ns = float(out["reverse_ns"].max() + out["shortest_ns"].max()) + 2 * hop_ns
+    go_back = gate.recovery == "go_back_n" and (gate.kind == "drop" or gate.watchdog_drops)
+    loop_ns += gate.retransmit_timeout_s * NS if go_back else 0.0
     # a whole number of ticks: whole-ns times then stay exact, and ties are ties
     bucket = max(1.0, np.floor(window / buckets * state.TICKS_PER_NS)) / state.TICKS_PER_NS
     window = bucket * buckets
@@ -419,6 +426,15 @@ def _run_record(
     head["gate"] = {"none": state.GATE_NONE, "pfc": state.GATE_PFC, "drop": state.GATE_DROP}[gate.kind]
     head["gate_alpha"], head["reserve"] = gate.alpha, gate.reserve_bytes
     head["xon_offset"] = gate.xon_offset_bytes
+    head["may_lose"], head["go_back"] = gate.kind == "drop" or gate.watchdog_drops, go_back
+    head["loss_fraction"], head["timeout_ns"] = gate.loss_fraction, gate.retransmit_timeout_s * NS
+    head["watchdog_ns"], head["watchdog_drops"] = gate.watchdog_s * NS, gate.watchdog_drops
+    head["next_watchdog_ns"] = gate.watchdog_s * NS
+    quiet = 2 * gate.watchdog_s * NS / window if np.isfinite(gate.watchdog_s) else 0.0
+    head["stall_windows"] = head["stall_window"] = max(
+        STALL_WINDOWS, int(head["window_mask"]) + 1, int(quiet)
+    )
+    head["stall_bytes"] = -1
     head["flows_open"] = len(out)
     head["sample_ns"] = recording.sample_s * NS
     head["next_sample_ns"] = (recording.sample_from_s + recording.sample_s) * NS

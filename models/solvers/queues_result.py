@@ -76,8 +76,11 @@ class Series:
 class QueueResult:
     """One run. Flow arrays have shape (flows,), link arrays (links,).
 
-    `status` is `finished`, `step bound` (the bound on windows was met first) or `unbalanced` (debug check
-    failed). `fct_s` is from the flow's start to its last acknowledgement at the sender, nan if it did not end.
+    `status` is `finished`, `step bound` (the bound on windows was met first), `stalled` (packets queued behind
+    pauses and nothing moved for longer than a round trip: a deadlock or pause storm) or `unbalanced` (debug
+    check failed). `fct_s` is from the flow's start to its last acknowledgement at the sender, nan if it did
+    not end. `losses` are packets lost, `refused_packets` those behind a gap that go-back-N sends again,
+    `link_watchdogs` the pauses longer than the watchdog's time, by link.
     """
 
     status: str
@@ -91,11 +94,13 @@ class QueueResult:
     marks: IntArray
     cuts: IntArray
     losses: IntArray
+    refused_packets: IntArray
     final_rate_bytes_per_s: FloatArray
     queues: tuple[QueueStatistics, ...]
     pause: PauseStatistics
     link_pauses: IntArray
     link_pause_s: FloatArray
+    link_watchdogs: IntArray
     link_sent_bytes: IntArray
     link_peak_bytes: IntArray
     checkpoint_s: FloatArray
@@ -106,6 +111,11 @@ class QueueResult:
     def hit_bound(self) -> bool:
         """Whether the run ended at its bound on windows, so that flows may be unfinished."""
         return self.status == "step bound"
+
+    @property
+    def stalled(self) -> bool:
+        """Whether a deadlock or an endless pause stopped the run: packets queued, none moving."""
+        return self.status == "stalled"
 
     @property
     def queue(self) -> QueueStatistics:

@@ -16,10 +16,13 @@ CHUNK = 1 << CHUNK_SHIFT
 MARKED = 1 << 31
 LAST = 1 << 30
 CHOICE = 1 << 29  # the slot is the step just done; which of several follows is decided on arrival
+DEAD = 1 << 28  # behind a gap: the receiver refuses it (go-back-N)
+EPOCH_SHIFT, EPOCH_MASK = 24, 15 << 24  # how often its sender had gone back, modulo 16
+CARRIED = MARKED | LAST | DEAD | EPOCH_MASK
 TIME_MASK = (1 << 24) - 1
 TICKS_PER_NS = 16.0
 
-RUNNING, FINISHED, STEP_BOUND, POOL_FULL, UNBALANCED, SAMPLES_FULL = range(6)
+RUNNING, FINISHED, STEP_BOUND, POOL_FULL, UNBALANCED, SAMPLES_FULL, STALLED = range(7)
 
 GATE_NONE, GATE_PFC, GATE_DROP = 0, 1, 2
 LAW_NONE, LAW_DCQCN = 0, 1
@@ -55,6 +58,8 @@ LINK = _record(
     pause_delay_ns="f8",
     pause_ns="f8",
     drops="i8",
+    tripped="i4",  # the watchdog found it paused too long
+    watchdogs="i4",
 )
 SWITCH = _record(shared_bytes="i8", used_bytes="i8", budget_bytes="f8")
 SLOT = _record(
@@ -107,6 +112,11 @@ FLOW = _record(
     shortest_ns="f8",  # last packet alone on its route
     last_sent_ns="f8",
     end_ns="f8",
+    epoch="i8",
+    awaited_epoch="i8",
+    gap_epoch="i8",
+    gap_slot="i8",
+    refused="i8",
 )
 NIC = _record(link="i8", first="i8", active="i8", turn="i8")
 LISTS = _record(head="i8", tail="i8", count="i8")
@@ -171,4 +181,14 @@ RUN = _record(
     acks="i8",  # acknowledgements queued or in flight with the data
     hosts_paused="i8",
     switches_paused="i8",
+    may_lose="i8",
+    go_back="i8",
+    loss_fraction="f8",
+    timeout_ns="f8",
+    watchdog_ns="f8",
+    next_watchdog_ns="f8",
+    watchdog_drops="i8",
+    stall_windows="i8",  # without a byte sent anywhere: stalled
+    stall_window="i8",
+    stall_bytes="i8",
 )

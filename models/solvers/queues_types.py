@@ -15,6 +15,7 @@ IntArray = NDArray[np.int64]
 
 SENDER_KINDS = ("none", "dcqcn")
 GATE_KINDS = ("none", "pfc", "drop")
+RECOVERIES = ("selective_repeat", "go_back_n")
 CHOICES = ("random", "least_queued")
 
 
@@ -117,9 +118,16 @@ class Gate:
     XOFF when an arrival finds headroom in use or shared use >= T, XON at a departure with headroom empty
     and use + `xon_offset_bytes` <= T (public HPCC ns-3 code, `switch-mmu.cc`). Headroom of a port =
     `headroom_multiple` x rate x one-way propagation unless `headroom_bytes` is given. `drop`: an egress
-    queue that would exceed alpha x free memory drops the packet; the sender hears of it one unloaded round
-    trip later and sends that packet again (selective repeat, losses always noticed, no timeout). `none`:
-    unlimited memory.
+    queue that would exceed alpha x free memory drops the packet. `none`: unlimited memory.
+
+    `recovery` of a lost packet: `selective_repeat` (the sender hears of it one unloaded round trip later and sends
+    that packet again, no timeout) or `go_back_n` (the receiver refuses what follows a gap and asks once; the sender
+    goes back to the gap; a lost tail waits for `retransmit_timeout_s`; in-order routes only). `loss_fraction` is the
+    share of packets a `drop` gate loses at each switch port at random (a bad cable).
+
+    A pause of a link longer than `watchdog_s` is reported; with `watchdog_drops` a switch port so paused loses its queue
+    and all that arrives until it may resume. `stuck_links` are paused from the start without end (a storm from a faulty
+    receiver).
     """
 
     kind: str = "pfc"
@@ -129,10 +137,22 @@ class Gate:
     headroom_multiple: float = 3.0
     headroom_bytes: float | None = None
     pause_frame_bytes: float = 28.0
+    recovery: str = "selective_repeat"
+    retransmit_timeout_s: float = 1e-3
+    loss_fraction: float = 0.0
+    watchdog_s: float = float("inf")
+    watchdog_drops: bool = False
+    stuck_links: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in GATE_KINDS:
             raise ValueError(f"Gate.kind: {self.kind!r} is not one of {', '.join(GATE_KINDS)}")
+        if self.recovery not in RECOVERIES:
+            raise ValueError(f"Gate.recovery: {self.recovery!r} is not one of {', '.join(RECOVERIES)}")
+        if not 0.0 <= self.loss_fraction < 1.0 or self.retransmit_timeout_s <= 0 or self.watchdog_s <= 0:
+            raise ValueError("Gate: loss_fraction must be in [0, 1), watchdog and timeout positive")
+        if self.loss_fraction > 0 and self.kind != "drop":
+            raise ValueError("Gate.loss_fraction: only a drop gate loses packets at random")
         if self.alpha <= 0:
             raise ValueError(f"Gate.alpha: {self.alpha} must be positive")
 

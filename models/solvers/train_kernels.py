@@ -12,23 +12,26 @@ import numpy as np
 from numba import njit
 
 from models.solvers.queues_state import (
+    CARRIED,
     CHOICE,
     FINISHED,
-    GATE_DROP,
     GATE_PFC,
     LAST,
     LAW_DCQCN,
     MARKED,
     RUNNING,
     SAMPLES_FULL,
+    STALLED,
     STEP_BOUND,
     TICKS_PER_NS,
     TIME_MASK,
     UNBALANCED,
 )
+from models.solvers.train_loss_kernels import kept, resend
 from models.solvers.train_pool_kernels import pop, push
 from models.solvers.train_sender_kernels import advance_sender, hear_echo
-from models.solvers.train_switch_kernels import admit, chosen_child, dropped, serve
+from models.solvers.train_switch_kernels import admit, chosen_child, serve
+from models.solvers.train_watch_kernels import stalled, watch_pauses
 
 INF = np.inf
 U = np.uint64  # unsigned indices need no test for negative ones
@@ -113,23 +116,18 @@ def advance_windows(
             entry = pop(lists, index, run, pool, following)
             flow = flows[U(entry >> 32)]
             time = begin + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
-            if entry & LAST:  # a loss was noticed
-                if flow.left == 0:
-                    nic = nics[U(flow.nic)]
-                    nic_flows[U(nic.first + nic.active)] = entry >> 32
-                    nic.active += 1
-                    flow.next_ns = max(flow.next_ns, time)
-                flow.left += 1
+            lost = entry & LAST  # a loss was noticed
+            if not lost:
                 flow.acked += 1
-                due[U(flow.nic)] = 0.0
-                continue
-            flow.acked += 1
-            if flow.left == 0:
-                continue
-            if due[U(flow.nic)] < time:
+            sending = flow.left > 0
+            if sending and due[U(flow.nic)] < time:
                 advance_sender(
                     flow.nic, time, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
                 )
+            if lost:
+                resend(entry >> 32, entry, time, run, flows, nics, nic_flows, due)
+            if lost or not sending:
+                continue
             if entry & MARKED and run.law == LAW_DCQCN:
                 hear_echo(flow, time, run)
                 due[U(flow.nic)] = min(due[U(flow.nic)], flow.cut_ns)
@@ -180,14 +178,27 @@ def advance_windows(
                     size = np.int64(slot.bytes)
                     if entry & LAST:
                         size = flows[U(slot.flow)].last_bytes
-                    if run.gate == GATE_DROP and dropped(
-                        slot, size, time, run, links, switches, flows, lists, pool, following
-                    ):
-                        continue
+                    if run.may_lose:
+                        entry = kept(
+                            number,
+                            entry,
+                            size,
+                            time,
+                            run,
+                            links,
+                            switches,
+                            slots,
+                            flows,
+                            lists,
+                            pool,
+                            following,
+                        )
+                        if entry < 0:
+                            continue
                     push(
                         lists,
                         port,
-                        (np.int64(number) << 32) | (entry & (MARKED | LAST)),
+                        (np.int64(number) << 32) | (entry & CARRIED),
                         run,
                         pool,
                         following,
@@ -224,6 +235,8 @@ def advance_windows(
                 k += 1
 
         note(run, end, links, flows, nics, nic_flows, watch, series, checkpoint_ns, checkpoint_bytes)
+        if end >= run.next_watchdog_ns:
+            watch_pauses(end, run, links, switches, slots, flows, lists, pool, following)
         if run.check:
             verify(run, lists, links, flows)
         run.window += 1
@@ -231,6 +244,8 @@ def advance_windows(
             run.status = max(run.status, FINISHED)
         elif run.window >= run.windows_limit:
             run.status = max(run.status, STEP_BOUND)
+        elif run.window >= run.stall_window and stalled(end, run, links, flows, nics, nic_flows):
+            run.status = max(run.status, STALLED)
 
 
 @njit(error_model="numpy", _nrt=False)
@@ -363,7 +378,7 @@ def verify(run: Any, lists: Any, links: Any, flows: Any) -> None:
     balance = run.acks - inside
     for f in range(len(flows)):
         flow = flows[U(f)]
-        balance += flow.sent - flow.delivered - flow.lost
+        balance += flow.sent - flow.delivered - flow.lost - flow.refused
     if balance != 0:
         run.status = UNBALANCED
         run.unbalanced_window = run.window

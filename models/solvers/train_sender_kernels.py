@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.solvers.queues_state import CHOICE, LAST, TICKS_PER_NS
+from models.solvers.queues_state import CHOICE, EPOCH_SHIFT, LAST, TICKS_PER_NS
 from models.solvers.train_pool_kernels import push
 
 INF = np.inf
@@ -160,6 +160,8 @@ def send(
     """Start one packet of the flow on its NIC link at `start_ns`."""
     slot = slots[U(flow.root)]
     entry = step_entry(np.int64(flow.root), slot)
+    if run.go_back:
+        entry |= flow.epoch << EPOCH_SHIFT
     packet_ns = slot.packet_ns
     size = run.packet_bytes
     flow.left -= 1

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.solvers.queues_state import GATE_DROP, GATE_PFC, LAST, MARKED
+from models.solvers.queues_state import CARRIED, GATE_DROP, GATE_PFC, LAST, MARKED
+from models.solvers.train_loss_kernels import refused
 from models.solvers.train_pool_kernels import pop, uniform
 from models.solvers.train_sender_kernels import fly, post, step_entry
 
@@ -199,13 +200,22 @@ def serve(
         elif run.gate == GATE_DROP:
             switches[U(link.from_switch)].used_bytes -= size
         if slot.next != -1:
-            fly(step_entry(number, slot) | marked | (entry & LAST), arrival, run, lists, pool, following)
+            fly(
+                step_entry(number, slot) | marked | (entry & (CARRIED ^ MARKED)),
+                arrival,
+                run,
+                lists,
+                pool,
+                following,
+            )
         elif slot.ack == 1:
             run.acks -= 1
             entry = (np.int64(slot.flow) << 32) | marked
             post(run.echo_first, entry, arrival, run, lists, pool, following)
         else:
             flow = flows[U(slot.flow)]
+            if run.go_back and refused(slot.flow, entry, arrival, run, flow, lists, pool, following):
+                continue
             flow.delivered += 1
             if marked:
                 flow.marks += 1
@@ -245,31 +255,3 @@ def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> 
                 least = queue
                 choice = other
     return choice  # type: ignore[no-any-return]
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def dropped(
-    slot: Any,
-    size: int,
-    now_ns: float,
-    run: Any,
-    links: Any,
-    switches: Any,
-    flows: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> bool:
-    """Whether the egress queue has no room; a dropped packet is asked for again one round trip later."""
-    link = links[U(slot.link)]
-    switch = switches[U(link.from_switch)]
-    allowed = run.gate_alpha * (switch.budget_bytes - switch.used_bytes)
-    if link.queue_bytes + size <= allowed and switch.used_bytes + size <= switch.budget_bytes:
-        switch.used_bytes += size
-        return False
-    link.drops += 1
-    flow = flows[U(slot.flow)]
-    flow.lost += 1
-    noticed = now_ns + flow.shortest_ns + flow.reverse_ns
-    post(run.echo_first, (np.int64(slot.flow) << 32) | LAST, noticed, run, lists, pool, following)
-    return True

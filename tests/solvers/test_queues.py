@@ -20,6 +20,7 @@ from models.solvers.queues import (
     run,
     star,
 )
+from models.tcp.loss import go_back_n_efficiency, selective_repeat_efficiency
 from tests.solvers.queue_twin import twin_fct_s
 
 PACKET = PacketFormat(payload_bytes=1000, header_bytes=36, ack_bytes=48)
@@ -194,3 +195,90 @@ def test_contradictory_input_is_refused() -> None:
         run(network, flows, SenderLaw("none"), Gate("pfc"), Marking(), stop_s=1e-3, choice="guess")
     with pytest.raises(ValueError, match="kind"):
         SenderLaw("guess")
+
+
+@pytest.mark.parametrize("loss", [1e-3, 5e-3])
+def test_go_back_n_and_selective_repeat_keep_what_their_closed_forms_say(loss: float) -> None:
+    network, flows = hot(1, np.inf)
+    loop_s = (
+        1036 / 12.5e9 + 2 * (1e-6 + 1036 / 12.5e9) + 2 * (1e-6 + 48 / 12.5e9)
+    )  # gap shown by the next packet
+    in_flight = loop_s / (1036 / 12.5e9)
+    expected = {
+        "go_back_n": go_back_n_efficiency(loss, in_flight),
+        "selective_repeat": selective_repeat_efficiency(loss),
+    }
+    for recovery, kept in expected.items():
+        gate = Gate("drop", alpha=1.0, loss_fraction=loss, recovery=recovery)
+        found = run(
+            network, flows, SenderLaw("none"), gate, Marking(), packet=PACKET, stop_s=3e-2, check=True
+        )
+        goodput = found.delivered_bytes[0] / 3e-2 / (12.5e9 * 1000 / 1036)
+        assert found.losses[0] == pytest.approx(loss * found.sent_packets[0], rel=0.15)
+        assert goodput == pytest.approx(kept, abs=0.01)
+
+
+@pytest.mark.parametrize("recovery", ["selective_repeat", "go_back_n"])
+def test_every_packet_arrives_once_through_a_small_dropping_buffer(recovery: str) -> None:
+    network, flows = hot(4, 2e5, 2e5)
+    gate = Gate("drop", alpha=1.0, recovery=recovery)
+    found = run(network, flows, SenderLaw("none"), gate, Marking(), packet=PACKET, check=True)
+    assert found.status == "finished"
+    assert found.losses.sum() > 0
+    assert (found.delivered_packets == 200).all()
+    assert (found.sent_packets == found.delivered_packets + found.losses + found.refused_packets).all()
+    assert found.link_peak_bytes.max() <= 2e5
+    assert (found.refused_packets.sum() > 0) == (recovery == "go_back_n")
+
+
+def test_a_lost_tail_waits_for_the_timeout() -> None:
+    network, flows = hot(1, 1.0)
+    gate = Gate("drop", alpha=1.0, loss_fraction=0.5, recovery="go_back_n", retransmit_timeout_s=2e-4)
+    found = [
+        run(network, flows, SenderLaw("none"), gate, Marking(), packet=PACKET, seed=s) for s in range(1, 9)
+    ]
+    losses = np.array([r.losses[0] for r in found])
+    assert losses.max() > 0
+    for result in found:
+        assert result.fct_s[0] == pytest.approx(result.losses[0] * 2e-4, abs=5e-6 + 2e-6 * result.losses[0])
+
+
+def test_an_endless_pause_ends_the_run_with_its_name() -> None:
+    network, flows = hot(8, 1e6, 4e6)
+    stuck = Gate(stuck_links=(network.links - 1,), watchdog_s=1e-4)
+    found = run(network, flows, SenderLaw("none"), stuck, Marking(), packet=PACKET, check=True)
+    assert found.stalled
+    assert np.isnan(found.fct_s).all()
+    assert found.link_watchdogs[-1] == 1
+    assert (found.link_watchdogs[:8] == 1).all()  # the storm has reached the senders
+    free = run(network, flows, SenderLaw("none"), Gate(watchdog_s=1.0), Marking(), packet=PACKET)
+    assert not free.stalled
+    assert free.link_watchdogs.sum() == 0
+
+
+def test_a_dropping_watchdog_frees_the_neighbour_of_a_stuck_port() -> None:
+    network = star(senders=8, receivers=2, rate_bytes_per_s=12.5e9, propagation_s=1e-6, buffer_bytes=4e6)
+    stuck, free = network.links - 2, network.links - 1
+    paths = (*(((sender, stuck),) for sender in range(8)), ((0, free),))
+    flows = FlowSet(paths, np.array([1e6] * 8 + [2e6]), np.zeros(9))
+
+    def delivered(drops: bool) -> float:
+        gate = Gate(stuck_links=(stuck,), watchdog_s=2e-4, watchdog_drops=drops)
+        found = run(
+            network, flows, SenderLaw("none"), gate, Marking(), packet=PACKET, stop_s=5e-3, check=True
+        )
+        assert found.stalled is not drops
+        return float(found.delivered_bytes[-1])
+
+    assert delivered(False) < 2e6
+    assert delivered(True) == 2e6
+
+
+def test_go_back_n_needs_packets_in_order() -> None:
+    fabric = leaf_spine(
+        leaves=2, hosts_per_leaf=2, spines=2, rate_bytes_per_s=12.5e9, propagation_s=1e-6, buffer_bytes=4e6
+    )
+    flows = FlowSet(((fabric.path(0, 2, 0), fabric.path(0, 2, 1)),), np.array([1e5]), np.zeros(1))
+    gate = Gate("drop", recovery="go_back_n")
+    with pytest.raises(ValueError, match="one route"):
+        run(fabric.network, flows, SenderLaw("none"), gate, Marking(), packet=PACKET)

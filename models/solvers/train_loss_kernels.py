@@ -1,0 +1,118 @@
+"""Loss: drops at a full or faulty port, recovery by selective repeat or go-back-N (compiled).
+
+Go-back-N without sequence numbers: on one route, what reaches the port of a drop later is behind the gap and is marked
+dead there; the receiver refuses it, asks once, and awaits the sender's next epoch. `delivered` is then where to go back to.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from models.solvers.queues_state import DEAD, EPOCH_MASK, EPOCH_SHIFT, GATE_DROP, LAST
+from models.solvers.train_pool_kernels import uniform
+from models.solvers.train_sender_kernels import post
+
+INF = np.inf
+U = np.uint64  # unsigned indices need no test for negative ones
+LOST = -1
+
+
+@njit(error_model="numpy", _nrt=False)
+def lose(
+    number: int, entry: int, now_ns: float, run: Any, links: Any, slots: Any, flows: Any, lists: Any, pool: Any,
+    following: Any,
+) -> None:  # fmt: skip
+    """Count a lost packet of route step `number` and let its sender hear of it."""
+    slot = slots[U(number)]
+    links[U(slot.link)].drops += 1
+    if slot.ack == 1:  # acknowledgements are cumulative: the next one says the same
+        run.acks -= 1
+        return
+    flow = flows[U(slot.flow)]
+    flow.lost += 1
+    notice = (np.int64(slot.flow) << 32) | LAST
+    if not run.go_back:
+        post(run.echo_first, notice, now_ns + flow.shortest_ns + flow.reverse_ns, run, lists, pool, following)
+        return
+    epoch = entry & EPOCH_MASK
+    if epoch >> EPOCH_SHIFT != flow.awaited_epoch:
+        return
+    if entry & DEAD == 0 and (flow.gap_epoch != epoch or number > flow.gap_slot):  # the foremost gap counts
+        flow.gap_epoch = epoch
+        flow.gap_slot = number
+    if entry & LAST or run.window_bytes < INF:  # perhaps nothing follows that shows the gap
+        post(run.echo_first, notice | epoch, now_ns + run.timeout_ns, run, lists, pool, following)
+
+
+@njit(error_model="numpy", _nrt=False)
+def kept(
+    number: int, entry: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, slots: Any, flows: Any,
+    lists: Any, pool: Any, following: Any,
+) -> int:  # fmt: skip
+    """The packet as it enters the port's queue, or LOST."""
+    slot = slots[U(number)]
+    link = links[U(slot.link)]
+    lost = link.tripped == 1 and run.watchdog_drops == 1
+    if run.gate == GATE_DROP:
+        switch = switches[U(link.from_switch)]
+        allowed = run.gate_alpha * (switch.budget_bytes - switch.used_bytes)
+        if link.queue_bytes + size > allowed or switch.used_bytes + size > switch.budget_bytes:
+            lost = True
+        elif run.loss_fraction > 0.0 and slot.ack == 0 and uniform(run) < run.loss_fraction:
+            lost = True
+        if not lost:
+            switch.used_bytes += size
+    if lost:
+        lose(number, entry, now_ns, run, links, slots, flows, lists, pool, following)
+        return LOST
+    if run.go_back and slot.ack == 0:
+        flow = flows[U(slot.flow)]
+        if flow.gap_slot == number and flow.gap_epoch == entry & EPOCH_MASK:
+            return entry | DEAD
+    return entry
+
+
+@njit(error_model="numpy", _nrt=False)
+def refused(
+    number: int, entry: int, arrival_ns: float, run: Any, flow: Any, lists: Any, pool: Any, following: Any
+) -> bool:
+    """Whether the receiver refuses a packet: behind a gap, or of a sequence the sender has left. It asks once a gap."""
+    epoch = (entry & EPOCH_MASK) >> EPOCH_SHIFT
+    if epoch == flow.awaited_epoch and entry & DEAD == 0:
+        return False
+    flow.refused += 1
+    if epoch == flow.awaited_epoch:
+        flow.awaited_epoch = (epoch + 1) & 15
+        notice = (np.int64(number) << 32) | LAST | (entry & EPOCH_MASK)
+        post(run.echo_first, notice, arrival_ns + flow.reverse_ns, run, lists, pool, following)
+    return True
+
+
+@njit(error_model="numpy", _nrt=False)
+def resend(
+    number: int, entry: int, time_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, due: Any
+) -> None:
+    """The sender hears of a loss: one packet more to send, or back to the gap."""
+    flow = flows[U(number)]
+    left = flow.left + 1
+    if run.go_back:
+        epoch = (entry & EPOCH_MASK) >> EPOCH_SHIFT
+        if epoch != flow.epoch:
+            return  # it has gone back since
+        flow.epoch = (epoch + 1) & 15
+        flow.awaited_epoch = flow.epoch
+        flow.gap_slot = -1
+        flow.acked = flow.sent
+        left = flow.packets - flow.delivered
+    else:
+        flow.acked += 1
+    if flow.left == 0 and left > 0:
+        nic = nics[U(flow.nic)]
+        nic_flows[U(nic.first + nic.active)] = number
+        nic.active += 1
+    flow.next_ns = max(flow.next_ns, time_ns) if flow.left == 0 else flow.next_ns
+    flow.left = left
+    due[U(flow.nic)] = 0.0
