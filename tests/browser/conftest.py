@@ -17,8 +17,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "screenshots"
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell")
-STARTED_S = 60.0
-SHOWN_MS = 60_000
+STARTED_S = 120.0
+SHOWN_MS = 180_000  # a loaded machine of two cores; nothing here is a timing test
 
 
 def _unavailable(why: str) -> None:
@@ -32,6 +32,12 @@ def address() -> Iterator[str]:
     """Address of the running app."""
     if not Path(CHROMIUM).exists():
         _unavailable(f"{CHROMIUM} is missing (apt-get install chromium-headless-shell)")
+    first = (
+        ROOT / "scenarios" / "llama3-70b-1024-h100.yaml"
+    )  # compiles the kernels before any page waits for them
+    subprocess.run(
+        [sys.executable, "-m", "models.cli", "compare", str(first)], cwd=ROOT, capture_output=True, check=True
+    )
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         port = found.getsockname()[1]

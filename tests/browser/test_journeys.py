@@ -135,7 +135,7 @@ def test_incast_at_64_starves_the_victim_on_pfc_alone_and_the_table_says_so(
     page.get_by_role("button", name="Add RoCE with PFC alone").click()
     page.wait_for_selector(f"[data-testid=stMain] [data-testid=stMarkdown] >> text={ALONE}")
     victim: dict[str, float] = {}
-    for _ in range(20):  # the table follows the charts
+    for _ in range(120):  # the table follows the charts
         finished(page, "incast")
         rows = rows_of(download_text(page, page.locator(".st-key-csv-incast button").first))
         shares = [row for row in rows if row["method"] == "fluid" and row["metric"] == "victim_share"]
