@@ -107,7 +107,16 @@ def settled(page: Any) -> None:
 
 
 def download_text(page: Any, button: Any) -> str:
-    """Text of the file a button downloads."""
-    with page.expect_download() as waiting:
-        button.click()
-    return Path(waiting.value.path()).read_text("utf-8")
+    """Text of the file a button downloads; asked for again when the page is drawn anew under the click."""
+    from playwright.sync_api import Error
+
+    for attempt in range(5):
+        try:
+            with page.expect_download(timeout=SHOWN_MS / 3) as waiting:
+                button.click()
+            return Path(waiting.value.path()).read_text("utf-8")
+        except Error:
+            if attempt == 4:
+                raise
+            page.wait_for_timeout(1000)
+    raise AssertionError("unreachable")
