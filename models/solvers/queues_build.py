@@ -184,7 +184,7 @@ def _flows(
     out["start_ns"] = flows.start_s * NS
     out["next_ns"] = out["start_ns"]
     out["end_ns"] = np.nan
-    out["ack_root"] = out["gap_epoch"] = out["gap_slot"] = -1
+    out["ack_root"] = out["gap_slot"] = -1
     if flows.group is not None:
         out["group"] = flows.group
     # the last packet alone on its route, store and forward at every hop

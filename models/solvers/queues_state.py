@@ -112,11 +112,10 @@ FLOW = _record(
     shortest_ns="f8",  # last packet alone on its route
     last_sent_ns="f8",
     end_ns="f8",
-    epoch="i8",
-    awaited_epoch="i8",
-    gap_epoch="i8",
-    gap_slot="i8",
-    refused="i8",
+    epoch="i4",  # how often the sender went back
+    awaited_epoch="i4",  # of the receiver
+    gap_slot="i4",  # foremost loss of this epoch, -1 when none
+    refused="i4",
 )
 NIC = _record(link="i8", first="i8", active="i8", turn="i8")
 LISTS = _record(head="i8", tail="i8", count="i8")

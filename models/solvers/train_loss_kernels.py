@@ -40,8 +40,7 @@ def lose(
     epoch = entry & EPOCH_MASK
     if epoch >> EPOCH_SHIFT != flow.awaited_epoch:
         return
-    if entry & DEAD == 0 and (flow.gap_epoch != epoch or number > flow.gap_slot):  # the foremost gap counts
-        flow.gap_epoch = epoch
+    if entry & DEAD == 0 and number > flow.gap_slot:  # the foremost gap counts
         flow.gap_slot = number
     if entry & LAST or run.window_bytes < INF:  # perhaps nothing follows that shows the gap
         post(run.echo_first, notice | epoch, now_ns + run.timeout_ns, run, lists, pool, following)
@@ -70,7 +69,7 @@ def kept(
         return LOST
     if run.go_back and slot.ack == 0:
         flow = flows[U(slot.flow)]
-        if flow.gap_slot == number and flow.gap_epoch == entry & EPOCH_MASK:
+        if flow.gap_slot == number:
             return entry | DEAD
     return entry
 
