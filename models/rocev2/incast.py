@@ -214,7 +214,13 @@ def _laws(link: Link) -> tuple[SenderLaw, Marking, Gate]:
     technology = link.technology
     flow, control = technology.flow_control, technology.congestion_control
     alpha = 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
-    gate = Gate("pfc" if flow.kind == "pfc" else "drop", alpha=alpha)
+    one_path = technology.routing.kind not in BALANCED  # out of order packets would look like losses
+    go_back = technology.loss_recovery.kind == "go_back_n" and one_path
+    gate = Gate(
+        "pfc" if flow.kind == "pfc" else "drop",
+        alpha=alpha,
+        recovery="go_back_n" if go_back else "selective_repeat",
+    )
     if control.kind not in ("dcqcn", "spectrum_x"):
         return SenderLaw("none"), Marking(), gate
     figures = dcqcn_set(control.parameter_set or "hpcc_dcqcn", link.rate_bytes_per_s)

@@ -102,3 +102,27 @@ def test_without_congestion_control_blocking_spreads() -> None:
     slow, fast = phase_time(given, large, blocked), phase_time(given, large, LINK)
     assert "head-of-line" in slow.notes[0] and "max-min" in fast.notes[0]
     assert slow.time_s > 1.05 * fast.time_s
+
+
+def test_a_lossy_class_drops_and_goes_back_where_the_technology_does() -> None:
+    from models.compare.performance import setup, workload_time
+    from models.scenario.load import load, with_values
+
+    first = load("scenarios/llama3-70b-1024-h100.yaml")
+    start = "candidates.RoCEv2 400G.overrides."
+    keys = {
+        "flow_control.kind": "none",
+        "congestion_control.kind": "none",
+        "flow_control.switch_buffer_mb": 2.0,
+    }
+    lossy = with_values(
+        first, {start + key: value for key, value in keys.items()} | {"workloads.incast.seeds": 1}
+    )
+    kinds = ("go_back_n", "selective_repeat")
+    found = {}
+    for kind in kinds:
+        scenario = with_values(lossy, {start + "loss_recovery.kind": kind})
+        time = workload_time(scenario, setup(scenario, "RoCEv2 400G"), "incast", "fluid").times["incast"]
+        found[kind] = {metric.name: metric.value for metric in time.metrics}
+        assert found[kind]["drops"] > 0 and found[kind]["pauses"] == 0
+    assert found["go_back_n"]["fct_max"] > found["selective_repeat"]["fct_max"]
