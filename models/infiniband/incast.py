@@ -7,23 +7,21 @@ import numpy as np
 from models.infiniband.congestion_control import CongestionControl, congestion_control_sets
 from models.infiniband.credits import credit_incast, victim_goodput
 from models.solvers.incast_fabric import incast_fabric
-from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_ideal_s, incast_phase_time
-from models.topology.incast_wiring import incast_wiring
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_phase_time
+from models.topology.incast_wiring import incast_bound_s, incast_wiring, spreads_packets
 from models.topology.link import Link
 from models.topology.network import Network
 from models.units import KIB
-from models.workload.phase import Burst, Metric, Phase, PhaseTime
-
-BALANCED = ("adaptive", "spray", "flowlet")  # packets of a flow take several paths
+from models.workload.phase import Burst, Metric, Phase, PhaseTime, burst_of
 
 
 def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     """The incast at packet grain through credit flow control, averaged over seeds of routes and starts."""
-    burst = _burst(phase)
+    burst = burst_of(phase)
     outcomes = [outcome(burst, network, link, burst.seed + i) for i in range(burst.seeds)]
     return incast_phase_time(
         outcomes,
-        _ideal_s(burst, link),
+        incast_bound_s(burst, link),
         link.goodput_bytes_per_s,
         "credits",
         f"credit solver at packet grain, {burst.seeds} seeds from {burst.seed}",
@@ -34,7 +32,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     """One seeded run."""
     wiring, technology = incast_wiring(network, link), link.technology
     control = _control(link)
-    adaptive = technology.routing.kind in BALANCED
+    adaptive = spreads_packets(link)
     made = credit_incast(
         burst.fan_in,
         float(burst.burst_bytes),
@@ -89,12 +87,12 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     ingress ports in turn; routes as the seed's hash, or spread over all spines where routing adapts. Queue:
     one buffer of every ingress port that feeds the hot one.
     """
-    burst = _burst(phase)
+    burst = burst_of(phase)
     wiring = incast_wiring(network, link)
-    ideal_s = _ideal_s(burst, link)
+    ideal_s = incast_bound_s(burst, link)
     latency_s = wiring.path_latency_s + link.host_pair_latency_s
     time_s = ideal_s + latency_s
-    balanced = link.technology.routing.kind in BALANCED
+    balanced = spreads_packets(link)
     found = incast_fabric(
         fan_in=burst.fan_in,
         rate_bytes_per_s=link.rate_bytes_per_s,
@@ -148,18 +146,6 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
         )
         metrics.append(Metric("victim_share", goodput / line, "fraction", source="of an idle link"))
     return PhaseTime(time_s, time_s, time_s * 1.05, "credits", "fabric", metrics=tuple(metrics))
-
-
-def _burst(phase: Phase) -> Burst:
-    if phase.burst is None:
-        raise ValueError(f"phase {phase.name}: an incast needs its burst")
-    return phase.burst
-
-
-def _ideal_s(burst: Burst, link: Link) -> float:
-    return incast_ideal_s(
-        burst.fan_in, burst.burst_bytes, link.packet_bytes, link.wire_packet_bytes, link.rate_bytes_per_s
-    )
 
 
 def _vl_buffer_bytes(link: Link) -> float:

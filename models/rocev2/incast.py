@@ -8,25 +8,24 @@ import numpy as np
 
 from models.rocev2.dcqcn_sets import dcqcn_set
 from models.solvers.incast_fabric import IncastFabric, incast_fabric
-from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_ideal_s, incast_phase_time
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_phase_time
 from models.solvers.queues_types import FlowSet, Gate, Marking, PacketFormat, Recording, SenderLaw
-from models.topology.incast_wiring import IncastWiring, incast_wiring
+from models.topology.incast_wiring import IncastWiring, incast_bound_s, incast_wiring, spreads_packets
 from models.topology.link import Link
 from models.topology.network import Network
-from models.workload.phase import Burst, Metric, Phase, PhaseTime
+from models.workload.phase import Burst, Metric, Phase, PhaseTime, burst_of
 
 ADMITTED_SENDERS = 2  # receiver-driven admission: bursts in flight at once (assumption)
 SERIES_SAMPLES = 400
-BALANCED = ("adaptive", "spray", "flowlet")
 
 
 def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     """The incast at packet grain through ECN, the sender law and PFC, averaged over seeds."""
-    burst = _burst(phase)
+    burst = burst_of(phase)
     outcomes = [outcome(burst, network, link, burst.seed + i) for i in range(burst.seeds)]
     found = incast_phase_time(
         outcomes,
-        _ideal_s(burst, link),
+        incast_bound_s(burst, link),
         link.goodput_bytes_per_s,
         _words(link),
         f"queue solver at packet grain, {burst.seeds} seeds from {burst.seed}",
@@ -60,7 +59,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     wiring = incast_wiring(network, link)
     fabric = _fabric(burst, wiring, link, seed)
     law, marking, gate = _laws(link)
-    ideal_s = _ideal_s(burst, link)
+    ideal_s = incast_bound_s(burst, link)
     base_s = wiring.path_latency_s + link.host_pair_latency_s
     choice = "random" if link.technology.routing.kind == "spray" else "least_queued"
     packet = PacketFormat(
@@ -141,10 +140,10 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     the senders by then. *Assumptions*: sender law has no effect on the last completion (its loss of utilisation
     is in the band: two increase timers).
     """
-    burst = _burst(phase)
+    burst = burst_of(phase)
     wiring = incast_wiring(network, link)
     fabric = _fabric(burst, wiring, link, burst.seed)
-    ideal_s = _ideal_s(burst, link)
+    ideal_s = incast_bound_s(burst, link)
     latency_s = wiring.path_latency_s + link.host_pair_latency_s
     law, marking, gate = _laws(link)
     time_s = ideal_s + latency_s
@@ -191,7 +190,7 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
         line = link.goodput_bytes_per_s
         k = fabric.flows_on_victim_port
         alone = wiring.leaves == 1 or k == 0
-        balanced = link.technology.routing.kind in BALANCED
+        balanced = spreads_packets(link)
         law_share = 1.0 / (k + 1) if balanced else min(1.0 / (k + 1), 1.0 / (ports * max(1, k)))
         held = line if alone else line * law_share
         on_path = (
@@ -214,7 +213,7 @@ def _laws(link: Link) -> tuple[SenderLaw, Marking, Gate]:
     technology = link.technology
     flow, control = technology.flow_control, technology.congestion_control
     alpha = 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
-    one_path = technology.routing.kind not in BALANCED  # out of order packets would look like losses
+    one_path = not spreads_packets(link)  # out of order packets would look like losses
     go_back = technology.loss_recovery.kind == "go_back_n" and one_path
     gate = Gate(
         "pfc" if flow.kind == "pfc" else "drop",
@@ -250,20 +249,8 @@ def _fabric(burst: Burst, wiring: IncastWiring, link: Link, seed: int) -> Incast
         spines=wiring.spines,
         buffer_bytes=link.technology.flow_control.switch_buffer_mb.value * 1e6,
         victim=burst.victim,
-        routing="spray" if link.technology.routing.kind in BALANCED else "hash",
+        routing="spray" if spreads_packets(link) else "hash",
         seed=seed,
-    )
-
-
-def _burst(phase: Phase) -> Burst:
-    if phase.burst is None:
-        raise ValueError(f"phase {phase.name}: an incast needs its burst")
-    return phase.burst
-
-
-def _ideal_s(burst: Burst, link: Link) -> float:
-    return incast_ideal_s(
-        burst.fan_in, burst.burst_bytes, link.packet_bytes, link.wire_packet_bytes, link.rate_bytes_per_s
     )
 
 

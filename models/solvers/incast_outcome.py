@@ -45,18 +45,6 @@ class IncastOutcome:
     notes: tuple[str, ...] = ()
 
 
-def incast_ideal_s(
-    fan_in: int, burst_bytes: float, packet_bytes: float, wire_packet_bytes: float, rate_bytes_per_s: float
-) -> float:
-    """Serialisation bound: all wire bytes of the bursts through one port, s.
-
-    >>> incast_ideal_s(32, 2**20, 4096, 4096, 50e9) == 32 * 2**20 / 50e9
-    True
-    """
-    packets = -(-int(burst_bytes) // int(packet_bytes))
-    return fan_in * (burst_bytes + packets * (wire_packet_bytes - packet_bytes)) / rate_bytes_per_s
-
-
 def incast_phase_time(
     outcomes: Sequence[IncastOutcome],
     ideal_s: float,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_ideal_s, incast_phase_time
-from models.topology.incast_wiring import incast_wiring
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_phase_time
+from models.topology.incast_wiring import incast_bound_s, incast_wiring
 from models.topology.link import Link
 from models.topology.network import Network
-from models.workload.phase import Burst, Metric, Phase, PhaseTime
+from models.workload.phase import Burst, Metric, Phase, PhaseTime, burst_of
 
 INITIAL_WINDOW_PACKETS = 10  # RFC 6928
 ECN_KB_PER_10_GBIT = 30.0  # DCTCP: K = 30 KB x C / 10G, HPCC repository
@@ -18,12 +18,12 @@ ECN_KB_PER_10_GBIT = 30.0  # DCTCP: K = 30 KB x C / 10G, HPCC repository
 
 def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     """The incast packet by packet through windows, marks, drops and timeouts, averaged over seeds."""
-    burst = _burst(phase)
+    burst = burst_of(phase)
     outcomes = [outcome(burst, network, link, burst.seed + i) for i in range(burst.seeds)]
     kind = link.technology.congestion_control.kind
     found = incast_phase_time(
         outcomes,
-        _ideal_s(burst, link),
+        incast_bound_s(burst, link),
         link.goodput_bytes_per_s,
         f"lossy + {kind}",
         f"TCP loss solver, {burst.seeds} seeds from {burst.seed}",
@@ -92,9 +92,9 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     The port holds alpha / (1 + alpha) of the switch buffer (one busy port). Windows start at ten segments, so
     N x min(burst, 10 segments) decides whether whole windows are lost, which only a timeout repairs.
     """
-    burst = _burst(phase)
+    burst = burst_of(phase)
     wiring, technology = incast_wiring(network, link), link.technology
-    ideal_s = _ideal_s(burst, link)
+    ideal_s = incast_bound_s(burst, link)
     base_s = ideal_s + wiring.path_latency_s + link.host_pair_latency_s
     alpha_figure = technology.flow_control.dynamic_threshold
     alpha = 1.0 if alpha_figure is None else alpha_figure.value
@@ -136,18 +136,6 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
         f"lossy + {technology.congestion_control.kind}",
         "fabric",
         metrics=tuple(metrics),
-    )
-
-
-def _burst(phase: Phase) -> Burst:
-    if phase.burst is None:
-        raise ValueError(f"phase {phase.name}: an incast needs its burst")
-    return phase.burst
-
-
-def _ideal_s(burst: Burst, link: Link) -> float:
-    return incast_ideal_s(
-        burst.fan_in, burst.burst_bytes, link.packet_bytes, link.wire_packet_bytes, link.rate_bytes_per_s
     )
 
 

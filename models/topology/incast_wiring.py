@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from models.topology.link import Link
 from models.topology.network import Network
 from models.units import PROPAGATION_S_PER_M
+from models.workload.phase import Burst
 
 LEAVES_MAX = 5  # one with the receivers, the senders spread over the others
 SPINES_MAX = 8  # more spines only lower the chance of sharing the victim's path
@@ -42,3 +43,15 @@ def incast_wiring(network: Network, link: Link) -> IncastWiring:
     spines = max(1, min(size.spines_per_copy, SPINES_MAX))
     path_s = 2 * host_s + (2 * fabric_s if leaves > 1 else 0.0)
     return IncastWiring(leaves, spines, host_s, fabric_s, path_s)
+
+
+def spreads_packets(link: Link) -> bool:
+    """Whether the packets of one flow take several paths."""
+    return link.technology.routing.kind in ("adaptive", "spray", "flowlet")
+
+
+def incast_bound_s(burst: Burst, link: Link) -> float:
+    """Serialisation bound of an incast: all wire bytes of the bursts through one port, s."""
+    packets = -(-burst.burst_bytes // int(link.packet_bytes))
+    header_bytes = link.wire_packet_bytes - link.packet_bytes
+    return burst.fan_in * (burst.burst_bytes + packets * header_bytes) / link.rate_bytes_per_s

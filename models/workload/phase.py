@@ -118,6 +118,13 @@ class Phase:
     storage: StorageTransfer | None = None
 
 
+def burst_of(phase: Phase) -> Burst:
+    """The burst of an incast phase; raises ValueError for a phase without one."""
+    if phase.burst is None:
+        raise ValueError(f"phase {phase.name}: an incast needs its burst")
+    return phase.burst
+
+
 @dataclass(frozen=True)
 class Metric:
     """One figure with its band; `source` names method, formula or reference it rests on."""
