@@ -168,7 +168,9 @@ def _tell_of_compilation() -> None:
 
     cached = any(Path(models.__file__).parent.glob("solvers/__pycache__/*.nbi"))
     if not cached:
-        print("compiling the fluid solvers once, about a minute; later runs start at once", file=sys.stderr)
+        print(
+            "compiling the fluid solvers once, half a minute or so; later runs start at once", file=sys.stderr
+        )
 
 
 def _progress() -> Callable[[str], None]:

@@ -99,8 +99,8 @@ def goodput_under_loss_fraction(loss_fraction: float, packets_in_flight: float, 
 
     Go-back-N resends a window W per loss, (1-p) / (1-p + p W); selective repeat loses 1-p only.
 
-    >>> round(goodput_under_loss_fraction(1e-3, 122, True), 3), goodput_under_loss_fraction(0.0, 122, True)
-    (0.891, 1.0)
+    >>> [round(goodput_under_loss_fraction(p, 122, True), 3) for p in (0.0, 1e-5, 1e-4, 1e-3, 1e-2)]
+    [1.0, 0.999, 0.988, 0.891, 0.448]
     """
     kept = 1.0 - loss_fraction
     return kept / (kept + loss_fraction * packets_in_flight) if go_back else kept

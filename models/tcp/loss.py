@@ -1,4 +1,4 @@
-"""What loss does to TCP and to RDMA transports: incast collapse, go-back-N, selective repeat."""
+"""What loss does to TCP: incast packet by packet, and collapse in closed form."""
 
 from __future__ import annotations
 
@@ -146,18 +146,3 @@ def collapsed_goodput(rate_bytes_per_s: float, busy_s: float, rto_s: float) -> f
     0.005
     """
     return rate_bytes_per_s * busy_s / (busy_s + rto_s)
-
-
-def go_back_n_efficiency(loss_fraction: float, window_packets: float) -> float:
-    """Goodput over rate of go-back-N: (1 - p) / (1 - p + p W), W packets in flight.
-
-    >>> [round(go_back_n_efficiency(p, 122), 3) for p in (1e-5, 1e-4, 1e-3, 1e-2)]
-    [0.999, 0.988, 0.891, 0.448]
-    """
-    kept = 1.0 - loss_fraction
-    return kept / (kept + loss_fraction * window_packets)
-
-
-def selective_repeat_efficiency(loss_fraction: float) -> float:
-    """Goodput over rate when only lost packets are sent again: 1 - p."""
-    return 1.0 - loss_fraction

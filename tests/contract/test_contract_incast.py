@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 import pytest
 
-from models.solvers.incast_outcome import incast_ideal_s
+from models.topology.incast_wiring import incast_bound_s
 from models.workload.phase import Burst, Phase, PhaseTime, RankGroups
 from tests.contract.test_contract import METHODS, TECHNOLOGIES, time_of
 from tests.solvers.collective_cases import link_of, network_of
@@ -28,10 +28,7 @@ def incast(method: str, name: str, fan_in: int, burst_bytes: int = BURST, rate: 
 
 
 def ideal_s(name: str, fan_in: int, burst_bytes: int = BURST) -> float:
-    link = link_of(name)
-    return incast_ideal_s(
-        fan_in, burst_bytes, link.packet_bytes, link.wire_packet_bytes, link.rate_bytes_per_s
-    )
+    return incast_bound_s(Burst(fan_in, burst_bytes, victim=True, seeds=1, seed=1), link_of(name))
 
 
 @every_method

@@ -11,6 +11,7 @@ import pytest
 
 from models.cli import main
 from models.evidence import validation
+from models.evidence.packet import SHIPPED
 from models.evidence.published import rows_of
 
 FIELDS = [
@@ -169,7 +170,7 @@ def test_a_folder_without_known_files_exits_2(
 def test_text_where_a_packet_reference_has_numbers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    source = Path(__file__).parents[1] / "data" / "packet_credit" / "credit_booksim_summary.csv"
+    source = SHIPPED / "credit_booksim_summary.csv"
     with source.open() as file:
         rows = list(csv.DictReader(file))
     rows[0]["incast_goodput_gbps"] = "fast"

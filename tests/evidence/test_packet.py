@@ -135,6 +135,15 @@ def test_records_have_the_fields_of_the_interface(tmp_path: Path) -> None:
         assert np.isfinite(record["median_abs_pct_error"])
 
 
+def test_a_sprayed_lossless_permutation_on_half_the_spines_comes_to_its_end(tmp_path: Path) -> None:
+    """An optimisation of the kernel once never left a window here."""
+    name = "perm_pfc_only_100g_l4h16s8_seed1_spray"
+    written(tmp_path, "permutation_summary", runs("permutation_summary", name))
+    written(tmp_path, "permutation_flows", runs("permutation_flows", name))
+    rows = packet_rows(tmp_path)
+    assert error(rows, "goodput") < 2.0 and error(rows, "flow_goodput") < 3.0
+
+
 def test_a_folder_without_references_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="known files"):
         packet_rows(tmp_path)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from models.infiniband.credits import victim_goodput
+from models.solvers.alpha_beta import goodput_under_loss_fraction
 from models.solvers.queues import (
     CyclicRoutesError,
     FlowSet,
@@ -20,7 +21,6 @@ from models.solvers.queues import (
     run,
     star,
 )
-from models.tcp.loss import go_back_n_efficiency, selective_repeat_efficiency
 from tests.solvers.queue_twin import twin_fct_s
 
 PACKET = PacketFormat(payload_bytes=1000, header_bytes=36, ack_bytes=48)
@@ -162,22 +162,25 @@ def test_smooth_limit_is_the_max_min_share() -> None:
 
 
 def test_cyclic_routes_are_refused_with_the_cycle_named() -> None:
+    """Three switches in a ring, each with a host; every flow passes two ring links, so each waits for the next."""
+    hosts, switches = np.arange(3), np.arange(3, 6)
+    following = np.roll(switches, -1)
     ring = QueueNetwork(
-        from_node=np.arange(6) % 3 + np.array([3, 3, 3, 0, 0, 0]),
-        to_node=np.array([0, 1, 2, 4, 5, 3]) + np.array([3, 3, 3, 0, 0, 0]),
-        rate_bytes_per_s=np.full(6, 1e9),
-        propagation_s=np.full(6, 1e-6),
+        from_node=np.concatenate([hosts, switches, switches]),
+        to_node=np.concatenate([switches, following, hosts]),
+        rate_bytes_per_s=np.full(9, 1e9),
+        propagation_s=np.full(9, 1e-6),
         tier=np.array([0, 0, 0, 1, 1, 1]),
-        buffer_bytes=np.array([0, 0, 0, 1e6, 1e6, 1e6]),
+        buffer_bytes=np.array([0.0, 0.0, 0.0, 1e6, 1e6, 1e6]),
     )
-    links = {(int(a), int(b)): i for i, (a, b) in enumerate(zip(ring.from_node, ring.to_node, strict=True))}
-    around = [links[pair] for pair in ((0, 1), (1, 2), (2, 0)) if pair in links]
-    if len(around) < 3:
-        around = [3, 4, 5]
-    paths = tuple(((around[i], around[(i + 1) % 3]),) for i in range(3))
+    paths = tuple(((i, 3 + i, 3 + (i + 1) % 3, 6 + (i + 2) % 3),) for i in range(3))
     flows = FlowSet(paths, np.full(3, 1e4), np.zeros(3))
-    with pytest.raises((CyclicRoutesError, ValueError)):
+    with pytest.raises(CyclicRoutesError) as caught:
         run(ring, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET)
+    assert sorted(caught.value.cycle) == [3, 4, 5]
+    straight = FlowSet(paths[:2], np.full(2, 1e4), np.zeros(2))
+    found = run(ring, straight, SenderLaw("none"), Gate("pfc"), Marking(), packet=PACKET)
+    assert found.status == "finished"
 
 
 def test_a_run_that_meets_its_bound_says_so() -> None:
@@ -205,8 +208,8 @@ def test_go_back_n_and_selective_repeat_keep_what_their_closed_forms_say(loss: f
     )  # gap shown by the next packet
     in_flight = loop_s / (1036 / 12.5e9)
     expected = {
-        "go_back_n": go_back_n_efficiency(loss, in_flight),
-        "selective_repeat": selective_repeat_efficiency(loss),
+        "go_back_n": goodput_under_loss_fraction(loss, in_flight, go_back=True),
+        "selective_repeat": goodput_under_loss_fraction(loss, in_flight, go_back=False),
     }
     for recovery, kept in expected.items():
         gate = Gate("drop", alpha=1.0, loss_fraction=loss, recovery=recovery)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from models.solvers.alpha_beta import goodput_under_loss_fraction
 from models.solvers.tcp_loss import TcpRules, tcp_run
-from models.tcp.loss import collapsed_goodput, go_back_n_efficiency, selective_repeat_efficiency, tcp_incast
+from models.tcp.loss import collapsed_goodput, tcp_incast
 
 
 def rules(**changes: float | str) -> TcpRules:
@@ -79,9 +80,9 @@ def test_more_senders_take_longer_and_the_same_seed_gives_the_same() -> None:
 
 def test_closed_forms() -> None:
     assert collapsed_goodput(100.0, 0.1, 0.3) == pytest.approx(25.0)
-    assert selective_repeat_efficiency(0.01) == 0.99
+    assert goodput_under_loss_fraction(0.01, 122, go_back=False) == 0.99
     for loss, kept in ((1e-5, 0.999), (1e-4, 0.988), (1e-3, 0.891), (1e-2, 0.45)):
-        assert go_back_n_efficiency(loss, 122) == pytest.approx(kept, abs=0.003)
+        assert goodput_under_loss_fraction(loss, 122, go_back=True) == pytest.approx(kept, abs=0.003)
 
 
 def test_impossible_input_is_refused() -> None:
