@@ -38,7 +38,7 @@ def test_networks_are_part_of_the_cluster_in_every_category(answer: Comparison) 
         cost_by_category(answer, scope).set_index(["candidate", "category"])
         for scope in ("networks", "cluster")
     ]
-    both = of[0].join(of[1], rsuffix="_cluster")
+    both = of[0].join(of[1].add_suffix("_cluster"))
     assert (both.mid_usd <= both.mid_usd_cluster * (1 + 1e-9)).all()
 
 

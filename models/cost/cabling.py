@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+import numpy as np
+
 from models.catalog.parts import Catalogue, parts
 from models.catalog.quotes import catalogue_with_overrides
 from models.cost.bill_of_materials import appliance_count, compute_size
@@ -22,6 +24,7 @@ from models.cost.management_networks import management
 from models.cost.storage_network import appliance_cables, storage_fabric
 from models.scenario.faults import Fault, InputError
 from models.scenario.schema import CableM, Scenario
+from models.topology.core_wiring import core_of_cable
 
 ROWS_MAX = 20_000_000
 
@@ -142,16 +145,18 @@ def _core_rows(of: Fabric, copy: int, spine_ports: dict[int, int], lengths: Cabl
     size = of.size
     assert of.top is not None
     core_ports: dict[int, int] = defaultdict(int)
-    pods = size.pods_per_copy
+    pods, per_pod = size.pods_per_copy, -(-size.leaves_per_copy // size.pods_per_copy)
     spines = -(-size.spines_per_copy // pods)
+    over = per_pod * size.leaf_up % size.cores_per_copy
     for pod in range(pods):
         members = [s for s in range(pod * spines, (pod + 1) * spines) if spine_ports[s]]
         pod_cables = sum(spine_ports[s] for s in members)
+        ends = core_of_cable(np.arange(pod_cables), pod, pod_cables, size.cores_per_copy, pod * over)
         q = 0
         for spine in members:
             down = spine_ports[spine]
             for cable in range(down):
-                core = q * size.cores_per_copy // pod_cables
+                core = int(ends[q])
                 q += 1
                 core_ports[core] += 1
                 yield CablingRow(
@@ -165,14 +170,15 @@ def _global_rows(of: Fabric, copy: int, lengths: CableM) -> Iterator[CablingRow]
     """Cables between every pair of Dragonfly+ groups, dealt over the spines in turn."""
     size = of.size
     assert of.top is not None
-    groups, half = size.groups, size.radix // 2
+    groups, spines = size.groups, size.spines_per_copy // size.groups
+    leaves = size.leaves_per_copy // groups
     each = size.spine_core_links // (groups * (groups - 1) // 2)
-    used = [0] * groups
+    used, down = [0] * groups, leaves * size.leaf_up // spines
 
     def end(group: int) -> tuple[str, str]:
         at = used[group]
         used[group] += 1
-        return _name(of, copy, "spine", group * half + at % half), f"p{half + at // half + 1}"
+        return _name(of, copy, "spine", group * spines + at % spines), f"p{down + at // spines + 1}"
 
     for first in range(groups):
         for second in range(first + 1, groups):

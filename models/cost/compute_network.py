@@ -84,8 +84,7 @@ def fabric_items(of: Fabric) -> Iterator[Item]:
         )
         down, up = media[tier.name]
         down_ports = of.populated_host_ports if tier.name == "leaf" else tier.down_ports_used
-        # a dragonfly+ global link has both its ends in the spines
-        up_ports = tier.up_ports_used * (2 if size.groups and tier.name == "spine" else 1)
+        up_ports = tier.up_ports_used
         yield from _modules(of, tier.name, down, down_ports, up, up_ports)
         held = of.management_ports if tier.name == "leaf" else 0
         unused = tier.ports - tier.down_ports_used - up_ports - held

@@ -17,7 +17,8 @@ from models.cost.lines import Item
 from models.cost.media import Rung, link_media
 from models.scenario.networks import Storage
 from models.scenario.schema import Scenario
-from models.topology.size import CannotBuild, NetworkSize, radix_at, smallest_divisor_at_least
+from models.topology.size import CannotBuild, NetworkSize, radix_at
+from models.topology.tree_size import pod_spines, smallest_divisor_at_least
 
 APPLIANCE_CABLES_PER_UNIT = 12  # 48 for four units of 32 nodes, RA-11333-001 V11
 UNIT_NODES = 32
@@ -52,11 +53,10 @@ def tapered_size(ports: int, radix: int, taper: float, words: str) -> NetworkSiz
         )
         spines = smallest_divisor_at_least(up, leaves / 2)
         return _size(words, ports, radix, radix // 2, up, leaves, spines, 0)
-    pods = ceil(leaves / (radix // 2))
-    if pods > radix:
+    if ceil(leaves / (radix // 2)) > radix:
         raise CannotBuild(f"a storage network of {ports} ports exceeds three tiers of {radix}-port switches")
-    spines = ceil(leaves * up / (radix // 2))
-    return _size(words, ports, radix, radix // 2, up, leaves, spines, ceil(spines / 2), pods)
+    pods, spines = pod_spines(leaves, up, radix)
+    return _size(words, ports, radix, radix // 2, up, leaves, pods * spines, ceil(leaves * up / radix), pods)
 
 
 def storage_fabric(scenario: Scenario, chosen: Chosen) -> Fabric:

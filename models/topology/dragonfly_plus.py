@@ -35,7 +35,7 @@ def dragonfly_links(
     failed = dragonfly_paths(
         MODES[routing.kind], parts.source[order], parts.target[order], parts.key[order], parts.share[order],
         graph.leaf_of_port, graph.order_of_port,
-        (shape.ports, shape.leaves, shape.up, shape.leaves_per_pod, shape.pods, shape.global_links),
+        (shape.ports, shape.leaves, shape.up, shape.leaves_per_pod, shape.pods, shape.global_links, shape.spines),
         np.array(graph.first, dtype=np.int64), capacity, seed, routing.gap_probability,
         ROUNDS if adaptive else 1, parts.prefix[order], parts.suffix[order], placed, lengths,
     )  # fmt: skip

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from models.topology.core_wiring import core_of_cable
 from models.topology.graph import Graph
 from models.topology.size import CannotBuild
 
@@ -103,7 +104,9 @@ def _touching(graph: Graph, copy: int, kind: str, number: int) -> NDArray[np.int
             np.int64
         )
     if kind == "core" and shape.cores:
-        return np.asarray(at_above + cable[q * shape.cores // shape.pod_cables == number], dtype=np.int64)
+        return np.asarray(
+            at_above + cable[core_of_cable(q, pod, shape.pod_cables, shape.cores) == number], dtype=np.int64
+        )
     if kind == "group" and shape.global_links:
         links = at_above + cable
         ends = np.where(links < _reverse(graph, links), links, _reverse(graph, links))

@@ -37,7 +37,7 @@ class Shape:
     """Counts per copy (rail or plane) from which link numbers follow.
 
     A leaf has `up` cables, cable j ends at spine j // parallel of its pod; spine s has `spine_up` cables, cable
-    q = s spine_up + i of a pod ends at core q cores // (spines spine_up). A two-tier tree is one pod without
+    q = s spine_up + i of a pod ends at the core that `core_wiring.py` names. A two-tier tree is one pod without
     cores; a Dragonfly+ group is a pod, and `global_links` cables join every pair of groups.
     """
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from models.topology.core_wiring import core_of_cable
 from models.topology.graph import BUNDLES, Graph
 from models.topology.routes import Routes
 
@@ -72,7 +73,8 @@ def switch_ends(graph: Graph, links: NDArray[np.int64]) -> tuple[NDArray[np.int6
     if shape.global_links:
         peer = q // shape.global_links
         return pod * shape.spines + q % shape.spines, peer + (peer >= pod)
-    core = pod // shape.pods * shape.cores + q * shape.cores // shape.pod_cables
+    inside = core_of_cable(q, pod % shape.pods, shape.pod_cables, shape.cores)
+    core = pod // shape.pods * shape.cores + inside
     return pod * shape.spines + q // shape.spine_up, core
 
 

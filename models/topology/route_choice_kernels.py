@@ -25,9 +25,29 @@ def below(h: Any, n: Any) -> Any:
 
 
 @njit(cache=True)
-def core_range(core: Any, pod_cables: Any, cores: Any) -> Any:
+def core_of(cable: Any, pod: Any, pod_cables: Any, cores: Any) -> Any:
+    """Core of a pod's cable, wired as `core_wiring.py` says."""
+    each, over = pod_cables // cores, pod_cables % cores
+    turn = cable // (each + 1) if cable < over * (each + 1) else over + (cable - over * (each + 1)) // each
+    return (turn + pod * over) % cores
+
+
+@njit(cache=True)
+def core_range(core: Any, pod: Any, pod_cables: Any, cores: Any) -> Any:
     """Cables of a pod that end at `core`: first and one past the last."""
-    return -((-core * pod_cables) // cores), -((-(core + 1) * pod_cables) // cores)
+    each, over = pod_cables // cores, pod_cables % cores
+    turn = (core - pod * over) % cores
+    lo = turn * each + min(turn, over)
+    return lo, lo + each + (1 if turn < over else 0)
+
+
+@njit(cache=True)
+def like_cable(cable: Any, pod: Any, other: Any, pod_cables: Any, cores: Any) -> Any:
+    """Cable of the pod `other` that takes the place of `cable` of `pod` at the same core."""
+    core = core_of(cable, pod, pod_cables, cores)
+    here, _ = core_range(core, pod, pod_cables, cores)
+    lo, hi = core_range(core, other, pod_cables, cores)
+    return lo + (cable - here) % (hi - lo)
 
 
 @njit(cache=True)
@@ -39,9 +59,10 @@ def down_ok(alive: Any, base: Any, spine: Any, parallel: Any) -> Any:
 
 
 @njit(cache=True)
-def core_ok(alive: Any, down_base: Any, leaf_base: Any, core: Any, shape: Any) -> Any:
+def core_ok(alive: Any, down_base: Any, leaf_base: Any, core: Any, pod: Any, shape: Any) -> Any:
+    """Whether `core` reaches the destination leaf in `pod`."""
     parallel, spine_up, cores = shape[6], shape[7], shape[8]
-    lo, hi = core_range(core, shape[5] * spine_up, cores)
+    lo, hi = core_range(core, pod, shape[5] * spine_up, cores)
     for q in range(lo, hi):
         if alive[down_base + q] and down_ok(alive, leaf_base, q // spine_up, parallel):
             return True
@@ -49,14 +70,15 @@ def core_ok(alive: Any, down_base: Any, leaf_base: Any, core: Any, shape: Any) -
 
 
 @njit(cache=True)
-def spine_ok(alive: Any, up_base: Any, down_base: Any, leaf_base: Any, spine: Any, shape: Any) -> Any:
-    """Whether a spine of the source pod reaches the destination leaf in another pod."""
+def spine_ok(
+    alive: Any, up_base: Any, down_base: Any, leaf_base: Any, spine: Any, pod: Any, other: Any, shape: Any
+) -> Any:
+    """Whether a spine of the source pod reaches the destination leaf in the pod `other`."""
     spine_up, cores = shape[7], shape[8]
     for i in range(spine_up):
         q = spine * spine_up + i
-        if alive[up_base + q] and core_ok(
-            alive, down_base, leaf_base, q * cores // (shape[5] * spine_up), shape
-        ):
+        core = core_of(q, pod, shape[5] * spine_up, cores)
+        if alive[up_base + q] and core_ok(alive, down_base, leaf_base, core, other, shape):
             return True
     return False
 
@@ -116,10 +138,12 @@ def lightest_through(
 
 @njit(cache=True)
 def planned_far(
-    valid: Any, load: Any, alive: Any, up_a: Any, core_a: Any, core_b: Any, down_b: Any, up: Any, spine_up: Any,
-    parallel: Any, index: Any,
+    valid: Any, load: Any, alive: Any, up_a: Any, core_a: Any, core_b: Any, down_b: Any, pa: Any, pb: Any,
+    shape: Any, index: Any,
 ) -> Any:  # fmt: skip
-    """Leaf uplink and spine cable whose path over the same cables down has the least load on its fullest link."""
+    """Leaf uplink and spine cable whose path over the like cable down has the least load on its fullest link."""
+    up, parallel, spine_up, cores = shape[2], shape[6], shape[7], shape[8]
+    pod_cables = shape[5] * spine_up
     best, at, cable = np.inf, -1, 0
     for step in range(up):
         j = (index + step) % up
@@ -131,9 +155,10 @@ def planned_far(
         for turn in range(spine_up):
             i = (index // up + turn) % spine_up
             q = j // parallel * spine_up + i
-            if not (alive[core_a + q] and alive[core_b + q]):
+            back = like_cable(q, pa, pb, pod_cables, cores)
+            if not (alive[core_a + q] and alive[core_b + back]):
                 continue
-            cost = max(ends, load[core_a + q], load[core_b + q])
+            cost = max(ends, load[core_a + q], load[core_b + back])
             if cost < best - 1e-12:
                 best, at, cable = cost, j, i
                 if cost <= ends:
@@ -155,7 +180,7 @@ def any_path(alive: Any, first: Any, shape: Any, copy: Any, a: Any, b: Any) -> A
     for j in range(up):
         if not alive[up_a + j]:
             continue
-        if far and spine_ok(alive, core_a, core_b, down_b, j // parallel, shape):
+        if far and spine_ok(alive, core_a, core_b, down_b, j // parallel, a // lpp, b // lpp, shape):
             return True
         if not far and down_ok(alive, down_b, j // parallel, parallel):
             return True

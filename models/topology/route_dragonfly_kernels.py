@@ -1,8 +1,9 @@
 """Routes on Dragonfly+, compiled: minimal leaf-spine-spine-leaf and non-minimal through a third group.
 
-`shape` holds: ports, leaves, up (= spines of a group), leaves_per_group, groups, global links per pair. Cable q
-of a group towards the others sits on spine q % up. Modes: 0 destination modulo, 1 hash, 2 hash with the lighter
-of two where a flowlet gap lets it, 3 least loaded of minimal and non-minimal (UGAL).
+`shape` holds: ports, leaves, up, leaves_per_group, groups, global links per pair, spines of a group. Leaf cable j
+ends at spine j // (up / spines); cable q of a group towards the others sits on spine q % spines. Modes: 0 destination
+modulo, 1 hash, 2 hash with the lighter of two where a flowlet gap lets it, 3 least loaded of minimal and non-minimal
+(UGAL).
 """
 
 from __future__ import annotations
@@ -25,8 +26,16 @@ def _cable(shape: Any, group: Any, other: Any, number: Any) -> Any:
 
 
 @njit(cache=True)
+def _leaf_cable(shape: Any, cable: Any) -> Any:
+    """Leaf cable that serves a global cable: one of those to its spine, dealt in turn."""
+    spines = shape[6]
+    parallel = shape[2] // spines
+    return cable % spines * parallel + cable // spines % parallel
+
+
+@njit(cache=True)
 def _direct(shape: Any, first: Any, a: Any, b: Any, t: Any, out: Any) -> Any:
-    """Minimal path between leaves: over cable t of the pair of groups, or spine t inside a group."""
+    """Minimal path between leaves: over cable t of the pair of groups, or leaf cable t inside a group."""
     up, lpg = shape[2], shape[3]
     g, h = a // lpg, b // lpg
     cables = (shape[4] - 1) * shape[5]
@@ -35,9 +44,9 @@ def _direct(shape: Any, first: Any, a: Any, b: Any, t: Any, out: Any) -> Any:
         out[1] = first[3] + b * up + t
         return 2
     q, back = _cable(shape, g, h, t), _cable(shape, h, g, t)
-    out[0] = first[2] + a * up + q % up
+    out[0] = first[2] + a * up + _leaf_cable(shape, q)
     out[1] = first[4] + g * cables + q
-    out[2] = first[3] + b * up + back % up
+    out[2] = first[3] + b * up + _leaf_cable(shape, back)
     return 3
 
 
@@ -51,15 +60,15 @@ def _detour(
     cables = (shape[4] - 1) * shape[5]
     q1, in1 = _cable(shape, g, middle, t1), _cable(shape, middle, g, t1)
     q2, in2 = _cable(shape, middle, h, t2), _cable(shape, h, middle, t2)
-    out[0] = first[2] + a * up + q1 % up
+    out[0] = first[2] + a * up + _leaf_cable(shape, q1)
     out[1] = first[4] + g * cables + q1
     at = 2
-    if in1 % up != q2 % up:
-        out[2] = first[3] + (middle * lpg + leaf) * up + in1 % up
-        out[3] = first[2] + (middle * lpg + leaf) * up + q2 % up
+    if in1 % shape[6] != q2 % shape[6]:
+        out[2] = first[3] + (middle * lpg + leaf) * up + _leaf_cable(shape, in1)
+        out[3] = first[2] + (middle * lpg + leaf) * up + _leaf_cable(shape, q2)
         at = 4
     out[at] = first[4] + middle * cables + q2
-    out[at + 1] = first[3] + b * up + in2 % up
+    out[at + 1] = first[3] + b * up + _leaf_cable(shape, in2)
     return at + 2
 
 

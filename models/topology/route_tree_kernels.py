@@ -16,11 +16,13 @@ from models.topology.route_choice_kernels import (
     any_path,
     below,
     chosen,
+    core_of,
     core_ok,
     core_range,
     down_ok,
     lightest,
     lightest_through,
+    like_cable,
     mixed,
     planned_far,
     spine_ok,
@@ -122,14 +124,14 @@ def tree_links(
                     for j in range(up):
                         ok = alive[up_a + j]
                         if ok and far:
-                            ok = spine_ok(alive, core_a, core_b, down_b, j // parallel, shape)
+                            ok = spine_ok(alive, core_a, core_b, down_b, j // parallel, pa, pb, shape)
                         elif ok:
                             ok = down_ok(alive, down_b, j // parallel, parallel)
                         valid[j] = ok
                 i_planned = 0
                 if mode == 3 and far:
                     j, i_planned = planned_far(
-                        valid, load, alive, up_a, core_a, core_b, down_b, up, spine_up, parallel, index
+                        valid, load, alive, up_a, core_a, core_b, down_b, pa, pb, shape, index
                     )
                 elif mode == 3:
                     j = lightest_through(valid, up, load, up_a, down_b, parallel, index % up)
@@ -150,8 +152,9 @@ def tree_links(
                     if not healthy:
                         for i in range(spine_up):
                             q = spine * spine_up + i
+                            core = core_of(q, pa, pod_cables, cores)
                             valid_up[i] = alive[core_a + q] and core_ok(
-                                alive, core_b, down_b, q * cores // pod_cables, shape
+                                alive, core_b, down_b, core, pb, shape
                             )
                     if mode == 3 and (healthy or valid_up[i_planned]):
                         i = i_planned
@@ -163,18 +166,20 @@ def tree_links(
                         i = chosen(valid_up, spine_up, i_static, h2, hashed)
                     q = spine * spine_up + i
                     links[at] = core_a + q
-                    lo, hi = core_range(q * cores // pod_cables, pod_cables, cores)
+                    core = core_of(q, pa, pod_cables, cores)
+                    lo, hi = core_range(core, pb, pod_cables, cores)
+                    back = like_cable(q, pa, pb, pod_cables, cores) - lo
                     if not healthy:
                         for k in range(lo, hi):
                             valid_down[k - lo] = alive[core_b + k] and down_ok(
                                 alive, down_b, k // spine_up, parallel
                             )
                     if moved:
-                        k = lightest(valid_down, hi - lo, load, core_b + lo, q - lo)
+                        k = lightest(valid_down, hi - lo, load, core_b + lo, back)
                     elif healthy:
-                        k = below(h3, hi - lo) if hashed else q - lo
+                        k = below(h3, hi - lo) if hashed else back
                     else:
-                        k = chosen(valid_down, hi - lo, q - lo, h3, hashed)
+                        k = chosen(valid_down, hi - lo, back, h3, hashed)
                     links[at + 1] = core_b + lo + k
                     at += 2
                     if (lo + k) // spine_up != spine:

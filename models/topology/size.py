@@ -2,8 +2,8 @@
 
 Rule for a non-blocking tree of radix k and N endpoints (reproduces the published reference designs):
 leaves L = N / (k/2); two tiers: spines = the smallest divisor of the uplinks per leaf that is >= L u / k, so
-that every leaf reaches every spine equally; three tiers: spines = L, cores = L / 2. Rail-only and multi-plane
-networks apply the rule per rail or plane and multiply.
+that every leaf reaches every spine equally; three tiers: spines = L, cores = L / 2 (`tree_size.py`). Rail-only and
+multi-plane networks apply the rule per rail or plane and multiply. Dragonfly+: `dragonfly_size.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import ceil
 
 from models.scenario.schema import Topology
+from models.topology.dragonfly_size import dragonfly_groups
+from models.topology.tree_size import CannotBuild, Tree, tree
 
-
-class CannotBuild(ValueError):
-    """The requested network does not exist with these switches; the text says why."""
+__all__ = ["CannotBuild", "NetworkSize", "Tier", "network_size", "radix_at"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class NetworkSize:
     spine_core_links: int
     port_rate_fraction: float  # rate of one port over the NIC's rate (1 / planes)
     groups: int = 0  # dragonfly+
+    upper_radix: int = 0  # of spines and cores where they are another switch; 0: radix
 
     @property
     def tiers_count(self) -> int:
@@ -84,15 +85,15 @@ class NetworkSize:
             self.leaf_spine_links,
             self.copies * self.leaves_per_copy * self.radix,
         )
-        tiers = [leaf]
+        tiers, radix = [leaf], self.upper_radix or self.radix
         if self.spines_per_copy:
             count = self.copies * self.spines_per_copy
-            tiers.append(
-                Tier("spine", count, self.leaf_spine_links, self.spine_core_links, count * self.radix)
-            )
+            # a dragonfly+ global cable has both its ends in the spines
+            above = self.spine_core_links * (2 if self.groups else 1)
+            tiers.append(Tier("spine", count, self.leaf_spine_links, above, count * radix))
         if self.cores_per_copy:
             count = self.copies * self.cores_per_copy
-            tiers.append(Tier("core", count, self.spine_core_links, 0, count * self.radix))
+            tiers.append(Tier("core", count, self.spine_core_links, 0, count * radix))
         return tuple(tiers)
 
 
@@ -110,12 +111,18 @@ def radix_at(ports: int, port_gbit_per_s: float, link_gbit_per_s: float) -> int:
 
 
 def network_size(
-    topology: Topology, nodes: int, nics_per_node: int, radix: int, extra_leaf_ports: int = 0
+    topology: Topology,
+    nodes: int,
+    nics_per_node: int,
+    radix: int,
+    extra_leaf_ports: int = 0,
+    upper_radix: int = 0,
 ) -> NetworkSize:
     """Size of the compute network for `nodes` servers of `nics_per_node` ports with switches of `radix`.
 
-    `radix` counts ports at the NIC's full speed; `extra_leaf_ports` are endpoints that are not GPUs' NICs
-    (management). Raises CannotBuild when the switches cannot reach the size.
+    `radix` counts ports at the NIC's full speed, `upper_radix` those of spines and cores where they are another
+    model (0: the same); `extra_leaf_ports` are endpoints that are not GPUs' NICs (management). Raises CannotBuild
+    when the switches cannot reach the size.
 
     >>> size = network_size(Topology(kind="fat_tree"), 512, 8, 64)
     >>> [(tier.name, tier.switches) for tier in size.tiers()]
@@ -124,160 +131,78 @@ def network_size(
     192
     """
     kind, taper = topology.kind, topology.oversubscription
+    upper = upper_radix or radix
     endpoints = nodes * nics_per_node + extra_leaf_ports
-    if kind == "rail_only":
-        size = _tree(nodes + ceil(extra_leaf_ports / nics_per_node), radix, taper)
-        words = f"rail-only: {nics_per_node} separate networks, one per NIC of a node; rails meet only inside nodes"
-        return _copies(size, kind, words, nics_per_node, 1.0)
-    if kind == "multi_plane":
-        size = _tree(endpoints, radix * topology.planes, taper)
-        words = f"{topology.planes} independent planes, each NIC split into {topology.planes} ports"
-        return _copies(size, kind, words, topology.planes, 1.0 / topology.planes)
     if kind == "dragonfly_plus":
-        return _dragonfly_plus(endpoints, radix)
-    if kind == "rail_optimized":
-        size = _rail_optimized(nodes, nics_per_node, radix, taper, extra_leaf_ports)
+        return _dragonfly_plus(endpoints, radix, upper)
+    copies, words, rails = 1, "any-to-any fat tree", 0
+    if kind == "rail_only":
+        copies, endpoints = nics_per_node, nodes + ceil(extra_leaf_ports / nics_per_node)
+        words = f"rail-only: {nics_per_node} separate networks, one per NIC of a node; rails meet only inside nodes"
+    elif kind == "multi_plane":
+        copies, radix, upper = topology.planes, radix * topology.planes, upper * topology.planes
+        words = f"{copies} independent planes, each NIC split into {copies} ports"
+    elif kind == "rail_optimized":
+        rails = nics_per_node
         words = (
             "rail-optimised any-to-any fat tree: NIC j of every node of a unit on leaf j, all leaves joined"
         )
-        return _copies(size, kind, words, 1, 1.0)
-    return _copies(_tree(endpoints, radix, taper), kind, "any-to-any fat tree", 1, 1.0)
+    size = tree(endpoints, radix, taper, upper, rails)
+    port_rate_fraction = 1.0 / copies if kind == "multi_plane" else 1.0
+    return _copies(size, kind, words, copies, radix, upper, port_rate_fraction)
 
 
-def down_ports(radix: int, oversubscription: float) -> int:
-    """Ports of a leaf that face hosts: k r / (1 + r), rounded down."""
-    return max(1, int(radix * oversubscription / (1.0 + oversubscription) + 1e-9))
-
-
-def smallest_divisor_at_least(number: int, least: float) -> int:
-    """The smallest divisor of `number` that is >= `least`.
-
-    >>> smallest_divisor_at_least(72, 16)
-    18
-    """
-    return next(d for d in range(max(1, ceil(least - 1e-9)), number + 1) if number % d == 0)
-
-
-@dataclass(frozen=True)
-class _Tree:
-    endpoints: int
-    radix: int
-    leaf_down: int
-    leaf_up: int
-    leaves: int
-    spines: int
-    cores: int
-    pods: int
-
-
-def _tree(endpoints: int, radix: int, taper: float, leaves: int | None = None) -> _Tree:
-    if leaves is None and endpoints <= radix:
-        return _Tree(endpoints, radix, radix, 0, 1, 0, 0, 1)
-    down = down_ports(radix, taper)
-    up = min(radix - down, max(1, ceil(down / taper - 1e-9)))
-    if taper > 1 and (leaves or ceil(endpoints / down)) <= radix:
-        down, up = _dividing(radix, down, up, leaves or ceil(endpoints / down))
-    if leaves is None:
-        leaves = ceil(endpoints / down)
-    if leaves <= radix:
-        spines = smallest_divisor_at_least(up, leaves * up / radix)
-        return _Tree(endpoints, radix, down, up, leaves, spines, 0, 1)
-    pod_leaves = radix // 2
-    if ceil(leaves / pod_leaves) > radix:
-        most = radix * pod_leaves * down
-        raise CannotBuild(
-            f"{endpoints} ports exceed the {most} a three-tier tree of {radix}-port switches reaches"
-        )
-    pods, spines_per_pod = _pods(leaves, up, radix)
-    spines = pods * spines_per_pod
-    cores = ceil(leaves * up / radix)
-    return _Tree(endpoints, radix, down, up, leaves, spines, cores, pods)
-
-
-def _pods(leaves: int, up: int, radix: int) -> tuple[int, int]:
-    """Pods and spines of each: equal pods of at most k/2 leaves that take fewest spines, then fewest pods.
-
-    72 leaves of radix 64 are nine pods of eight leaves and eight spines (72 spines, as "spines = leaves" says), not
-    three of 24 with 32 spines each.
-
-    >>> _pods(128, 32, 64), _pods(72, 32, 64)
-    ((4, 32), (9, 8))
-    """
-    found = []
-    for pods in range(ceil(leaves / (radix // 2)), min(leaves, radix) + 1):
-        spines = smallest_divisor_at_least(up, ceil(leaves / pods) * up / (radix - radix // 2))
-        found.append((pods * spines, pods, spines))
-    _, pods, spines = min(found)
-    return pods, spines
-
-
-def _dividing(radix: int, down: int, up: int, leaves: int) -> tuple[int, int]:
-    """Ports of a tapered leaf whose uplinks share out over few spines: 26 uplinks would ask for 13 spines where 4 do.
-
-    A few host ports are given up, never the taper asked for.
-
-    >>> _dividing(128, 102, 26, 16)
-    (100, 28)
-    """
-    for more in range(up, min(2 * up, radix - 1) + 1):
-        least = ceil(leaves * more / radix)
-        if smallest_divisor_at_least(more, leaves * more / radix) <= max(2 * least - 1, 1):
-            return min(down, radix - more), more
-    return down, up
-
-
-def _rail_optimized(nodes: int, nics_per_node: int, radix: int, taper: float, extra: int) -> _Tree:
-    if nodes * nics_per_node + extra <= radix:
-        return _tree(nodes * nics_per_node + extra, radix, taper)
-    units = ceil((nodes + ceil(extra / nics_per_node)) / down_ports(radix, taper))
-    return _tree(nodes * nics_per_node + extra, radix, taper, leaves=units * nics_per_node)
-
-
-def _copies(tree: _Tree, kind: str, words: str, copies: int, port_rate_fraction: float) -> NetworkSize:
-    uplinks = tree.leaves * tree.leaf_up
+def _copies(
+    size: Tree, kind: str, words: str, copies: int, radix: int, upper_radix: int, port_rate_fraction: float
+) -> NetworkSize:
+    uplinks = size.leaves * size.leaf_up
     return NetworkSize(
         kind=kind,
         words=words,
-        endpoints=tree.endpoints * copies,
-        radix=tree.radix,
+        endpoints=size.endpoints * copies,
+        radix=radix,
+        upper_radix=upper_radix,
         copies=copies,
-        leaf_down=tree.leaf_down,
-        leaf_up=tree.leaf_up,
-        leaves_per_copy=tree.leaves,
-        spines_per_copy=tree.spines,
-        cores_per_copy=tree.cores,
-        pods_per_copy=tree.pods,
-        host_leaf_links=tree.endpoints * copies,
+        leaf_down=size.leaf_down,
+        leaf_up=size.leaf_up,
+        leaves_per_copy=size.leaves,
+        spines_per_copy=size.spines,
+        cores_per_copy=size.cores,
+        pods_per_copy=size.pods,
+        host_leaf_links=size.endpoints * copies,
         leaf_spine_links=uplinks * copies,
-        spine_core_links=uplinks * copies if tree.cores else 0,
+        spine_core_links=uplinks * copies if size.cores else 0,
         port_rate_fraction=port_rate_fraction,
     )
 
 
-def _dragonfly_plus(endpoints: int, radix: int) -> NetworkSize:
-    """Groups of k/2 leaves and k/2 spines, k^2/4 hosts and global ports each (Shpiner et al. 2017)."""
-    half = radix // 2
-    per_group = half * half
-    groups = max(2, ceil(endpoints / per_group))
-    if groups > per_group + 1:
+def _dragonfly_plus(endpoints: int, radix: int, upper_radix: int) -> NetworkSize:
+    if upper_radix != radix:
         raise CannotBuild(
-            f"{endpoints} ports need {groups} groups; dragonfly+ of radix {radix} has {per_group + 1}"
+            f"dragonfly+ is sized for one switch model, not {radix}-port leaves under {upper_radix}-port spines"
         )
+    if endpoints <= radix:
+        words = "dragonfly+: one switch carries every port, no groups are needed"
+        return _copies(tree(endpoints, radix), "dragonfly_plus", words, 1, radix, radix, 1.0)
+    found = dragonfly_groups(endpoints, radix)
+    half, groups = radix // 2, found.groups
     return NetworkSize(
         kind="dragonfly_plus",
-        words=f"dragonfly+: {groups} groups of {half} leaves and {half} spines",
+        words=f"dragonfly+: {groups} groups of {found.leaves} leaves and {found.spines} spines, "
+        f"{found.pair_cables} cables between every two",
         endpoints=endpoints,
         radix=radix,
+        upper_radix=radix,
         copies=1,
         leaf_down=half,
         leaf_up=half,
-        leaves_per_copy=groups * half,
-        spines_per_copy=groups * half,
+        leaves_per_copy=groups * found.leaves,
+        spines_per_copy=groups * found.spines,
         cores_per_copy=0,
         pods_per_copy=groups,
         host_leaf_links=endpoints,
-        leaf_spine_links=groups * half * half,
-        spine_core_links=groups * (groups - 1) // 2 * (per_group // (groups - 1)),
+        leaf_spine_links=groups * found.leaves * half,
+        spine_core_links=groups * (groups - 1) // 2 * found.pair_cables,
         port_rate_fraction=1.0,
         groups=groups,
     )

@@ -17,7 +17,7 @@ from tests.cost.scenarios import scenario
 
 
 @pytest.mark.parametrize("kind", ["fat_tree", "rail_optimized", "rail_only", "multi_plane", "dragonfly_plus"])
-@pytest.mark.parametrize("gpus", [64, 1000, 4096])
+@pytest.mark.parametrize("gpus", [64, 1000, 2600, 4096])  # 2,600: three tiers, no two pods wired alike
 def test_links_and_ports(kind: str, gpus: int) -> None:
     s = scenario(gpus, topology={"kind": kind})
     size = compute_size(s, chosen_parts(s, "ib", parts()))

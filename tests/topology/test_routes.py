@@ -22,10 +22,12 @@ KINDS = [
     ("fat_tree", 512, 32, 1.0),
     ("fat_tree", 500 * 8, 32, 2.0),
     ("fat_tree", 1024, 16, 1.0),
+    ("fat_tree", 2200, 32, 1.0),  # pods' cables do not share out evenly over the cores
     ("rail_optimized", 1024, 64, 1.0),
     ("rail_only", 1024, 16, 1.0),
     ("multi_plane", 512, 16, 1.0),
     ("dragonfly_plus", 600, 16, 1.0),
+    ("dragonfly_plus", 200, 16, 1.0),  # groups smaller than the radix allows: several cables to each spine
 ]
 MECHANISMS = ["static", "shift", "ecmp", "flowlet", "planned", "adaptive"]
 
