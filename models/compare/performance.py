@@ -13,8 +13,8 @@ from models.scenario.faults import Fault, InputError
 from models.scenario.load import candidate_technology
 from models.scenario.schema import Candidate, Scenario
 from models.topology.link import Link
-from models.topology.network import Network, network
-from models.topology.size import CannotBuild, radix_at
+from models.topology.network import Network, network, switch_radices
+from models.topology.size import CannotBuild
 from models.units import gbit_per_s_from_bytes_per_s
 from models.workload.phase import PhaseTime
 from models.workload.phases import phases
@@ -58,14 +58,16 @@ def setup(scenario: Scenario, name: str) -> Setup:
         raise InputError(
             [Fault(scenario.name, key, "", "is missing: the switch decides how many tiers are needed")]
         )
-    part = parts()[switch]
-    if not part.ports or not part.speed_gbit_per_s:
-        raise InputError([Fault(scenario.name, key, switch, "this part states no ports or no port speed")])
+    part, above = parts()[switch], parts().get(candidate.parts.get("spine_switch", ""))
+    for role in (part, above):
+        if role is not None and not (role.ports and role.speed_gbit_per_s):
+            raise InputError(
+                [Fault(scenario.name, key, role.id, "this part states no ports or no port speed")]
+            )
     try:
-        radix = radix_at(
-            part.ports, part.speed_gbit_per_s, gbit_per_s_from_bytes_per_s(link.rate_bytes_per_s)
-        )
-        built = network(scenario, radix, candidate.topology)
+        rate = gbit_per_s_from_bytes_per_s(link.rate_bytes_per_s)
+        radix, upper_radix = switch_radices(candidate.topology or scenario.topology, rate, part, above)
+        built = network(scenario, radix, candidate.topology, upper_radix)
     except CannotBuild as error:
         raise InputError([Fault(scenario.name, key, switch, str(error))]) from error
     return Setup(name, candidate, technology, link, built)

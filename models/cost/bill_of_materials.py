@@ -13,7 +13,8 @@ from models.catalog.parts import Catalogue, Part, parts
 from models.catalog.quotes import catalogue_with_overrides
 from models.cost.checks import fabric_findings
 from models.cost.chosen import Chosen, chosen_parts
-from models.cost.compute_network import Fabric, compute_fabric, fabric_items, subnet_manager_items
+from models.cost.compute_network import compute_fabric, subnet_manager_items
+from models.cost.fabric import Fabric, fabric_items
 from models.cost.lines import NETWORKS, Band, Bill, BillLine, Item, summed
 from models.cost.management_networks import management, management_items
 from models.cost.power import line_power_w
@@ -22,7 +23,8 @@ from models.cost.servers_and_services import facility_items, licence_items, serv
 from models.cost.storage_network import storage_fabric, storage_items
 from models.scenario.faults import Fault, InputError
 from models.scenario.schema import Scenario
-from models.topology.size import CannotBuild, NetworkSize, network_size, radix_at
+from models.topology.network import switch_radices
+from models.topology.size import CannotBuild, NetworkSize, network_size
 
 
 def bill_of_materials(scenario: Scenario, candidate: str, catalogue: Catalogue | None = None) -> Bill:
@@ -68,11 +70,13 @@ def bill_of_materials(scenario: Scenario, candidate: str, catalogue: Catalogue |
 
 def compute_size(scenario: Scenario, chosen: Chosen) -> NetworkSize:
     """Size of the compute network with the candidate's switch; InputError when it cannot be built."""
-    switch, cluster = chosen["switch"], scenario.cluster
+    switch, upper, cluster = chosen["switch"], chosen.parts.get("spine_switch"), scenario.cluster
     key = f"candidates.{chosen.name}.parts.switch"
     try:
-        radix = radix_at(switch.ports or 0, switch.speed_gbit_per_s or 0.0, chosen.rate_gbit_per_s)
-        return network_size(scenario.topology, cluster.nodes, cluster.nics_per_node, radix)
+        radix, upper_radix = switch_radices(scenario.topology, chosen.rate_gbit_per_s, switch, upper)
+        return network_size(
+            scenario.topology, cluster.nodes, cluster.nics_per_node, radix, upper_radix=upper_radix
+        )
     except CannotBuild as error:
         raise InputError([Fault(scenario.name, key, switch.id, str(error))]) from error
 
@@ -81,7 +85,10 @@ def built_words(size: NetworkSize, of: Fabric) -> str:
     """What was built, in words and counts, so that it is never quietly another network."""
     tiers = ", ".join(f"{tier.switches} {tier.name}" for tier in size.tiers())
     taper = "non-blocking" if size.oversubscription <= 1 else f"{size.oversubscription:.3g}:1 at the leaves"
-    return f"{size.words}; {taper}; {size.switches} switches of {size.radix} ports at {of.link_gbit_per_s:g} Gbit/s: {tiers}"
+    ports = f"{size.radix} ports"
+    if of.upper.id != of.switch.id and size.tiers_count > 1:
+        ports = f"{size.radix} ({of.switch.id}) and {size.upper_radix} ports ({of.upper.id})"
+    return f"{size.words}; {taper}; {size.switches} switches of {ports} at {of.link_gbit_per_s:g} Gbit/s: {tiers}"
 
 
 def bisection_gbit_per_s(scenario: Scenario, chosen: Chosen, size: NetworkSize) -> float:
@@ -124,7 +131,7 @@ def _items(scenario: Scenario, chosen: Chosen, fabrics: list[Fabric]) -> Iterato
     yield from subnet_manager_items(compute, scenario, chosen)
     for storage in fabrics[1:]:
         yield from storage_items(storage, scenario, chosen)
-    switches = [(fabric.switch, fabric.size.switches) for fabric in fabrics]
+    switches = [pair for fabric in fabrics for pair in fabric.switch_counts()]
     appliances = appliance_count(scenario, chosen, fabrics)
     counts = management(scenario, chosen, switches, appliances)
     yield from management_items(counts, scenario, chosen, appliances)

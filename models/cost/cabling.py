@@ -18,7 +18,8 @@ from models.catalog.parts import Catalogue, parts
 from models.catalog.quotes import catalogue_with_overrides
 from models.cost.bill_of_materials import appliance_count, compute_size
 from models.cost.chosen import Chosen, chosen_parts
-from models.cost.compute_network import Fabric, compute_fabric
+from models.cost.compute_network import compute_fabric
+from models.cost.fabric import Fabric
 from models.cost.management_cabling import management_rows
 from models.cost.management_networks import management
 from models.cost.storage_network import appliance_cables, storage_fabric
@@ -83,7 +84,7 @@ def _all_rows(scenario: Scenario, chosen: Chosen, compute: Fabric) -> Iterator[C
         yield from _storage_rows(storage, scenario)
         yield from _trunk_rows(storage, lengths)
         fabrics.append(storage)
-    held = [(fabric.switch, fabric.size.switches) for fabric in fabrics]
+    held = [pair for fabric in fabrics for pair in fabric.switch_counts()]
     appliances = [f"ufm{n}" for n in range(appliance_count(scenario, chosen, fabrics))]
     counts = management(scenario, chosen, held, len(appliances))
     names = [name for fabric in fabrics for name in _switch_names(fabric)]

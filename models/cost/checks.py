@@ -8,10 +8,11 @@ from typing import Literal
 
 from models.catalog.parts import Part
 from models.cost.chosen import Chosen
-from models.cost.compute_network import Fabric
+from models.cost.fabric import Fabric, cage_ends
 from models.cost.media import Media
 
 LIDS_UNICAST = 49_151  # 0x0001-0xBFFF, opensm ib_types.h
+SPLITS_MAX = 4  # 256 x 200G of 64 x 800G: docs.nvidia.com SN5000 data interfaces
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,39 @@ def fabric_findings(of: Fabric, chosen: Chosen, nic: Part) -> Iterator[Finding]:
     yield from _media_findings(f"{name} host-leaf", of.host, nic, of.switch, chosen, of.link_gbit_per_s)
     for words, media in (("leaf-spine", of.trunk), ("spine-core", of.top)):
         if media is not None:
-            yield from _media_findings(
-                f"{name} {words}", media, of.switch, of.switch, chosen, of.link_gbit_per_s
-            )
+            lower = of.switch if words == "leaf-spine" else of.upper
+            yield from _media_findings(f"{name} {words}", media, lower, of.upper, chosen, of.link_gbit_per_s)
     yield from subnet_findings(of, chosen)
-    if of.switch.technology not in (chosen.fabric, "both"):
-        yield Finding(
-            "error",
-            f"{name}: {of.switch.id} is an {of.switch.technology} switch, the fabric is {chosen.fabric}",
-        )
+    for switch in dict.fromkeys(part for part, _ in of.switch_counts()):
+        if switch.technology not in (chosen.fabric, "both"):
+            yield Finding(
+                "error",
+                f"{name}: {switch.id} is an {switch.technology} switch, the fabric is {chosen.fabric}",
+            )
+        ways = (switch.speed_gbit_per_s or 0) // of.link_gbit_per_s
+        if ways > SPLITS_MAX:
+            yield Finding(
+                "warning",
+                f"{name}: every port of {switch.id} is split {ways:g} ways; ask the vendor, published splits end "
+                f"at {SPLITS_MAX}",
+            )
+    yield from _cage_count_findings(of)
     if name == "compute":
         yield from _nic_findings(chosen, nic, of)
+
+
+def _cage_count_findings(of: Fabric) -> Iterator[Finding]:
+    """Modules and cable ends that one switch would need against the cages it has."""
+    for tier, groups in of.use.items():
+        cages = of.switch_of(tier).cages
+        for ports in groups:
+            needed = sum(cage_ends(*of.media(tier), ports).values())
+            if cages and needed > cages:
+                yield Finding(
+                    "error",
+                    f"{of.network}: {tier} switches need {needed} cages for {ports.down} ports down and {ports.up} up, "
+                    f"{of.switch_of(tier).id} has {cages}",
+                )
 
 
 def subnet_findings(of: Fabric, chosen: Chosen) -> Iterator[Finding]:
@@ -91,7 +114,7 @@ def _pair_findings(place: str, low: Part, high: Part, cable: Part) -> Iterator[F
         yield Finding("error", f"{place}: {low.id} is {low.medium}, {high.id} is {high.medium}")
     if cable.medium and cable.medium not in (low.medium, high.medium):
         yield Finding("error", f"{place}: {cable.id} is {cable.medium} fibre, the modules are {high.medium}")
-    if cable.connector and not {low.connector, high.connector} <= {cable.connector}:
+    if cable.connector and not {low.connector, high.connector} <= set(cable.connector.split(" to ")):
         yield Finding(
             "error",
             f"{place}: {cable.id} ends in {cable.connector}, modules take {low.connector} and {high.connector}",

@@ -13,9 +13,9 @@ from models.scenario.load import candidate_technology
 from models.scenario.schema import Candidate, Scenario
 
 ROLES = {
-    "switch": "switch", "nic": "nic", "switch_transceiver": "transceiver", "nic_transceiver": "transceiver",
-    "cable": "cable", "storage_switch": "switch", "storage_nic": "nic", "in_band_switch": "switch",
-    "in_band_nic": "nic", "out_of_band_switch": "switch", "management_server": "server",
+    "switch": "switch", "spine_switch": "switch", "nic": "nic", "switch_transceiver": "transceiver",
+    "nic_transceiver": "transceiver", "cable": "cable", "storage_switch": "switch", "storage_nic": "nic",
+    "in_band_switch": "switch", "in_band_nic": "nic", "out_of_band_switch": "switch", "management_server": "server",
 }  # fmt: skip
 DEFAULTS = {
     "storage_nic": "nic_bf3_b3220", "in_band_nic": "nic_cx7_200", "in_band_switch": "sw_sn4600c",

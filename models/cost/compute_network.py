@@ -1,55 +1,55 @@
-"""Items of the compute network: tier by tier, both ends of every link, management ports, unused ports."""
+"""The compute network of a candidate: media of every tier by reach, management ports, subnet managers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 from models.catalog.parts import Part
 from models.cost.chosen import Chosen
+from models.cost.fabric import Fabric
 from models.cost.lines import Item
-from models.cost.media import FIBRE, Media, Rung, link_media
+from models.cost.media import FIBRE, Media, OutOfReach, Rung, link_media, mixed_media
+from models.scenario.faults import Fault, InputError
 from models.scenario.schema import Scenario
-from models.topology.size import NetworkSize
+from models.topology.port_use import port_use
+from models.topology.size import NetworkSize, network_size
 
 UFM_PORTS_PER_APPLIANCE = 2  # RA-11333-001 V11: four UFM ports, two appliances a fabric
-
-
-@dataclass(frozen=True)
-class Fabric:
-    """One switched network of the bill: its size, its media by tier and its management ports."""
-
-    network: str
-    size: NetworkSize
-    switch: Part
-    link_gbit_per_s: float
-    host: Media
-    trunk: Media | None  # leaf-spine
-    top: Media | None  # spine-core
-    management_ports: int  # leaf ports held for subnet managers
-    populated_host_ports: int  # leaf ports with a module for hosts, those of a node given up included
-    told: tuple[str, ...]
+PART_FILLED = 1.25  # assumption: above this a buyer should know
+PACKAGED = "co-packaged optics"
 
 
 def compute_fabric(scenario: Scenario, chosen: Chosen, size: NetworkSize) -> Fabric:
-    """The compute network of the scenario's topology with the candidate's parts."""
+    """The compute network of the scenario's topology with the candidate's parts.
+
+    Raises InputError for cables longer than anything in the catalogue reaches.
+    """
     cluster, cables = scenario.cluster, scenario.topology.cable_m
     link = chosen.rate_gbit_per_s * size.port_rate_fraction
     switch, copper = chosen["switch"], scenario.networks.compute.copper == "auto"
+    upper = chosen.parts.get("spine_switch", switch) if size.tiers_count > 1 else switch
     host_kind, named = _host_kind(chosen)
-    packaged = switch.medium == "co-packaged optics"
-    host, told = link_media(
-        chosen.catalogue, host_kind, link, cables.host_leaf, chosen.fabric, named, copper, packaged
-    )
-    told = [f"host-leaf: {text}" for text in told]
-    trunk, top = None, None
-    if size.leaf_spine_links:
-        trunk, more = _switch_media(chosen, link, cables.leaf_spine, copper, packaged)
-        told += [f"leaf-spine: {text}" for text in more]
-    if size.spine_core_links:
-        top, more = _switch_media(chosen, link, cables.spine_core, copper, packaged)
-        told += [f"spine-core: {text}" for text in more]
+    trunk, top, told = None, None, []
+    try:
+        at, length = "host_leaf", cables.host_leaf
+        packaged = switch.medium == PACKAGED
+        host, more = link_media(
+            chosen.catalogue, host_kind, link, length, chosen.fabric, named, copper, packaged
+        )
+        told += [f"host-leaf: {text}" for text in more]
+        if size.leaf_spine_links:
+            at, length = "leaf_spine", cables.leaf_spine
+            parallel = size.leaf_up * max(1, size.pods_per_copy) // size.spines_per_copy
+            trunk, more = _switch_media(chosen, switch, upper, link, length, copper, parallel)
+            told += [f"leaf-spine: {text}" for text in more]
+        if size.spine_core_links:
+            at, length = "spine_core", cables.spine_core
+            top, more = _switch_media(chosen, upper, upper, link, length, copper, _core_parallel(size))
+            told += [f"spine-core: {text}" for text in more]
+    except OutOfReach as error:
+        raise out_of_reach(scenario, chosen, f"topology.cable_m.{at}", length, error) from error
     wanted = scenario.networks.compute.ufm_ports if _has_ufm(scenario, chosen) else 0
     free = size.tiers()[0].ports_unused
     if size.leaf_up:
@@ -60,45 +60,44 @@ def compute_fabric(scenario: Scenario, chosen: Chosen, size: NetworkSize) -> Fab
             f"{held} of {wanted} subnet-manager ports fit: {cluster.nodes} nodes fill the leaves; the reference "
             "design gives up one node for them, or the switch-embedded subnet manager serves"
         )
+    told += _part_filled_units(scenario, size)
     # a node's worth of ports is given up for management and stays populated, as in the reference design
     slot = cluster.nics_per_node
     populated = size.host_leaf_links + min(free, ceil(held / slot) * slot)
-    return Fabric("compute", size, switch, link, host, trunk, top, held, populated, tuple(told))
-
-
-def fabric_items(of: Fabric) -> Iterator[Item]:
-    """Switches, modules, cables and unused ports of a switched network, NICs apart."""
-    size, name, speed = of.size, of.network, of.link_gbit_per_s
-    links = size.host_leaf_links
-    if of.host.low is not None:
-        count = ceil(links / of.host.links_per_low - 1e-9)
-        yield Item(name, "host", of.host.low.id, count, speed_gbit_per_s=speed)
-    yield Item(
-        name, "host-leaf", of.host.cable.id, of.host.cables(links), speed_gbit_per_s=speed, notes=of.host.note
+    rails = cluster.nics_per_node
+    cables_by_leaf = (
+        use.switches * host.cables(use.down) for use in port_use(size, size.host_leaf_links, rails)["leaf"]
     )
-    tiers = {tier.name: tier for tier in size.tiers()}
-    media = {"leaf": (of.host, of.trunk), "spine": (of.trunk, of.top), "core": (of.top, None)}
-    for tier in tiers.values():
-        yield Item(
-            name, tier.name, of.switch.id, tier.switches, notes=f"radix {size.radix} at {speed:g} Gbit/s"
+    return Fabric(
+        "compute", size, switch, upper, link, host, trunk, top, held, populated,
+        host_modules=_host_modules(scenario, chosen, size, host), host_cables=sum(cables_by_leaf), told=tuple(told),
+        use=port_use(size, populated, rails),
+    )  # fmt: skip
+
+
+def _part_filled_units(scenario: Scenario, size: NetworkSize) -> Iterator[str]:
+    """What whole rail-optimised units cost a cluster that does not fill them."""
+    if size.kind != "rail_optimized" or size.tiers_count == 1:
+        return
+    plain = scenario.topology.model_copy(update={"kind": "fat_tree"})
+    cluster = scenario.cluster
+    least = network_size(
+        plain, cluster.nodes, cluster.nics_per_node, size.radix, upper_radix=size.upper_radix
+    ).switches
+    if size.switches > PART_FILLED * least:
+        yield (
+            f"rail-optimised units of {size.leaf_down} nodes are bought whole: {size.switches} switches where an "
+            f"any-to-any fat tree without rails takes {least}"
         )
-        down, up = media[tier.name]
-        down_ports = of.populated_host_ports if tier.name == "leaf" else tier.down_ports_used
-        up_ports = tier.up_ports_used
-        yield from _modules(of, tier.name, down, down_ports, up, up_ports)
-        held = of.management_ports if tier.name == "leaf" else 0
-        unused = tier.ports - tier.down_ports_used - up_ports - held
-        if unused > 0:
-            yield Item(
-                name, tier.name, of.switch.id, unused, category="unused_ports", speed_gbit_per_s=speed, free=True,
-                description=f"{tier.name} ports without a cable, of {tier.ports}", power_w=(0.0, 0.0),
-            )  # fmt: skip
-    if of.trunk is not None and size.leaf_spine_links:
-        count = of.trunk.cables(size.leaf_spine_links)
-        yield Item(name, "leaf-spine", of.trunk.cable.id, count, speed_gbit_per_s=speed, notes=of.trunk.note)
-    if of.top is not None and size.spine_core_links:
-        count = of.top.cables(size.spine_core_links)
-        yield Item(name, "spine-core", of.top.cable.id, count, speed_gbit_per_s=speed, notes=of.top.note)
+
+
+def out_of_reach(
+    scenario: Scenario, chosen: Chosen, key: str, length_m: float, error: OutOfReach
+) -> InputError:
+    """The fault of a cable that nothing in the catalogue reaches, under the key that asks for it."""
+    if key.startswith("topology.") and scenario.candidates[chosen.name].topology is not None:
+        key = f"candidates.{chosen.name}.{key}"
+    return InputError([Fault(scenario.name, key, f"{length_m:g}", f"{chosen.name}: {error}")])
 
 
 def subnet_manager_items(of: Fabric, scenario: Scenario, chosen: Chosen) -> Iterator[Item]:
@@ -109,12 +108,12 @@ def subnet_manager_items(of: Fabric, scenario: Scenario, chosen: Chosen) -> Iter
     appliances = ceil(ports / UFM_PORTS_PER_APPLIANCE)
     yield Item(of.network, "management", "li_ufm_appl", appliances, category="appliance")
     if of.management_ports and of.host.low is not None:
-        module = of.host.low.id if of.host.links_per_low == 1 else "tx_400_sr4_nv"
+        single = {"multimode": "tx_400_sr4_nv", "single-mode": "tx_400_dr4_nv"}
+        module = of.host.low.id if of.host.links_per_low == 1 else single[of.host.low.medium]
         yield Item(of.network, "management", module, of.management_ports, notes="UFM ports")
         fibres = ceil(of.management_ports / 2)
-        yield Item(
-            of.network, "management", "cb_mpo_split", fibres, notes="UFM, one splitter fibre an appliance"
-        )
+        splitter = "cb_mpo_split" if of.host.low.medium == "multimode" else "cb_mpo_split_sm"
+        yield Item(of.network, "management", splitter, fibres, notes="UFM, one splitter fibre an appliance")
 
 
 def link_kind(switch: Part, link_gbit_per_s: float, place: str) -> str:
@@ -129,7 +128,11 @@ def link_kind(switch: Part, link_gbit_per_s: float, place: str) -> str:
         or (switch.cages and switch.ports and switch.cages < switch.ports)
     ):
         return f"twin {place}"
-    nearest = min((400.0, 200.0, 100.0), key=lambda rate: abs(rate - link_gbit_per_s))
+    split = f"split {speed:g} to {link_gbit_per_s:g}"
+    if place == "host" and split in FIBRE:
+        return split
+    native = max(link_gbit_per_s, speed) if place == "switch" else link_gbit_per_s
+    nearest = min((400.0, 200.0, 100.0), key=lambda rate: abs(rate - native))
     return f"single {nearest:g}"
 
 
@@ -151,38 +154,57 @@ def _host_kind(chosen: Chosen) -> tuple[str, Rung | None]:
 
 
 def _switch_media(
-    chosen: Chosen, link: float, length_m: float, copper: bool, packaged: bool
+    chosen: Chosen, lower: Part, upper: Part, link: float, length_m: float, copper: bool, parallel: int
 ) -> tuple[Media, list[str]]:
-    kind = link_kind(chosen["switch"], link, "switch")
-    named = None
-    if chosen.optics is not None:
-        named = replace(chosen.optics, low=chosen.optics.high)
-        third = f"{kind}, third party"
-        if named.high and chosen.catalogue[named.high].vendor == "third party" and third in FIBRE:
-            kind = third
-    media, told = link_media(
-        chosen.catalogue, kind, link, length_m, chosen.fabric, named, copper, packaged, symmetric=True
-    )
-    return (replace(media, low=None) if packaged else media), told
+    """Media between two switches; a co-packaged end has no module."""
+    kind, above = (link_kind(part, link, "switch") for part in (lower, upper))
+    if kind != above:
+        media = mixed_media(chosen.catalogue, kind, above, link, length_m, chosen.fabric, parallel)
+        told: list[str] = []
+    else:
+        named = None
+        if chosen.optics is not None:
+            named = replace(chosen.optics, low=chosen.optics.high)
+            third = f"{kind}, third party"
+            if named.high and chosen.catalogue[named.high].vendor == "third party" and third in FIBRE:
+                kind = third
+        media, told = link_media(
+            chosen.catalogue,
+            kind,
+            link,
+            length_m,
+            chosen.fabric,
+            named,
+            copper,
+            symmetric=True,
+            parallel=parallel,
+        )
+    if PACKAGED in (lower.medium, upper.medium):
+        media = replace(
+            media,
+            low=None if lower.medium == PACKAGED else media.low,
+            high=None if upper.medium == PACKAGED else media.high,
+        )
+    return media, told
 
 
-def _modules(
-    of: Fabric, tier: str, down: Media | None, down_ports: int, up: Media | None, up_ports: int
-) -> Iterator[Item]:
-    """Modules in the cages of one tier, hosts' side and spines' side on one line where they are the same part."""
-    wanted: dict[str, int] = {}
-    if down is not None and down.high is not None:
-        wanted[down.high.id] = ceil(down_ports / down.links_per_high - 1e-9)
-    if up is not None and up.low is not None:
-        wanted[up.low.id] = wanted.get(up.low.id, 0) + ceil(up_ports / up.links_per_low - 1e-9)
-    swallowed = of.switch.power_typical_w is None and of.switch.power_max_w is not None
-    for part_id, count in wanted.items():
-        if count:
-            yield Item(
-                of.network, tier, part_id, count, speed_gbit_per_s=of.link_gbit_per_s,
-                power_w=(0.0, 0.0) if swallowed else None,
-                notes="watts are in the switch's maximum, its typical is not stated" if swallowed else "",
-            )  # fmt: skip
+def _core_parallel(size: NetworkSize) -> int:
+    """Links that join a spine and a core everywhere; 1 where the cables do not share out evenly."""
+    if not size.cores_per_copy:
+        return 1
+    pod_leaves, rest = divmod(size.leaves_per_copy, size.pods_per_copy)
+    each, over = divmod(pod_leaves * size.leaf_up, size.cores_per_copy)
+    spine_up = pod_leaves * size.leaf_up * size.pods_per_copy // size.spines_per_copy
+    return each if not rest and not over and spine_up % each == 0 else 1
+
+
+def _host_modules(scenario: Scenario, chosen: Chosen, size: NetworkSize, host: Media) -> int:
+    """Modules at the hosts' ends, whole for each NIC, or for each cage where NIC ports share one."""
+    nodes, nics = scenario.cluster.nodes, scenario.cluster.nics_per_node
+    planes = size.copies if size.kind == "multi_plane" else 1
+    if chosen.host_cage_twin:
+        return nodes * ceil(nics * planes / host.links_per_low)
+    return nodes * nics * ceil(planes / host.links_per_low)
 
 
 def _has_ufm(scenario: Scenario, chosen: Chosen) -> bool:

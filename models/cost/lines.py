@@ -108,11 +108,12 @@ class Bill:
         return self.total(lambda line: line.line not in self.per_year and keep(line))
 
     def quantity(self, network: str, tier: str, part: str) -> int:
-        """Items of a part at a place, without spares."""
+        """Items of a part at a place, without spares; ports that stay empty are no items."""
         return sum(
             line.quantity_base
             for line in self.lines
             if (line.network, line.tier, line.part) == (network, tier, part)
+            and line.category != "unused_ports"
         )
 
     @property

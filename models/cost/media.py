@@ -11,8 +11,6 @@ from math import ceil
 
 from models.catalog.parts import Catalogue, Part
 
-FIBRE_LANES = 4  # lanes of one MPO-12 or of one duplex FR4 fibre pair
-
 
 @dataclass(frozen=True)
 class Rung:
@@ -21,6 +19,10 @@ class Rung:
     low: str
     high: str
     cable: str
+
+
+class OutOfReach(ValueError):
+    """No parts of the catalogue make a link of this length; the text says how far they reach."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Media:
         return ceil(links / self.links_per_cable - 1e-9)
 
 
-SR, SM, LC = "cb_mpo_mm", "cb_mpo_sm", "cb_lc_sm"
+SR, SM, LC, ROUTE = "cb_mpo_mm", "cb_mpo_sm", "cb_lc_sm", "cb_os2_route"
 # (link lane rate, upper-end cage is twin, place): what is used when nothing is named, shortest reach first
 COPPER: dict[str, tuple[str, ...]] = {
     "twin host": ("cb_dac_800split",),
@@ -78,20 +80,28 @@ FIBRE: dict[str, tuple[Rung, ...]] = {
         Rung("tx_800_2dr4_100_nv", "tx_800_2dr4_100_nv", SM),
         Rung("tx_800_2dr4_500_nv", "tx_800_2dr4_500_nv", SM),
         Rung("tx_800_2fr4_nv", "tx_800_2fr4_nv", LC),
+        Rung("tx_800_2lr4_3p", "tx_800_2lr4_3p", ROUTE),
     ),
     "twin switch, third party": (
         Rung("tx_800_sr8_3p", "tx_800_sr8_3p", SR),
         Rung("tx_800_dr8_3p", "tx_800_dr8_3p", SM),
         Rung("tx_800_fr4_3p", "tx_800_fr4_3p", LC),
+        Rung("tx_800_2lr4_3p", "tx_800_2lr4_3p", ROUTE),
     ),
     "xdr host": (Rung("tx_800_dr4_nv", "tx_1600_2dr4", SM),),
     "xdr switch": (Rung("tx_1600_2dr4", "tx_1600_2dr4", SM),),
     "single 400": (
         Rung("tx_400_dr4_nv", "tx_400_dr4_3p", SM),
         Rung("tx_400_fr4", "tx_400_fr4", LC),
+        Rung("tx_400_lr4", "tx_400_lr4", ROUTE),
     ),
     "single 200": (Rung("", "", "cb_aoc_200"), Rung("tx_200_sr4", "tx_200_sr4", SR)),
     "single 100": (Rung("", "", "cb_aoc_100"), Rung("tx_100_cwdm4", "tx_100_cwdm4", LC)),
+    # two 200G NICs share the port of a 400G switch
+    "split 400 to 200": (
+        Rung("", "", "cb_aoc_400_2x200"),
+        Rung("tx_200_sr4", "tx_400_sr8_3p", "cb_mpo16_2x12"),
+    ),
 }  # fmt: skip
 
 
@@ -105,42 +115,83 @@ def link_media(
     copper: bool = True,
     co_packaged: bool = False,
     symmetric: bool = False,
+    parallel: int = 1,
 ) -> tuple[Media, list[str]]:
     """Parts of a link of `length_m`, and what a buyer should be told (named parts that do not reach).
 
     `kind` is a key of FIBRE, `fabric` is ib or ethernet; `symmetric`: both ends are switches, so the upper end's
-    module serves both. The shortest rung that reaches wins; when none does, the longest is returned with a
-    message.
+    module serves both. `parallel` links join the same two switches: where a fibre carries a whole number of them they
+    run as one faster link. The shortest rung that reaches wins; OutOfReach when none does.
     """
+    of = Ends(catalogue, link_gbit_per_s, symmetric, parallel)
     base = kind.split(",")[0]
     if copper:
         for name in COPPER.get(kind, COPPER.get(base, ())):
             part = catalogue[name]
             if part.technology in ("both", fabric) and (part.reach_m or 0) >= length_m:
                 return _assembly(part, link_gbit_per_s), []
-    ladder = list(FIBRE.get(kind, FIBRE[base]))
+    ladder = _ladder(catalogue, FIBRE.get(kind, FIBRE[base]), fabric)
     if named is not None:
         ladder.insert(0, named)
     for number, rung in enumerate(ladder):
-        if _reach_m(catalogue, rung) >= length_m:
+        if of.reach_m(rung) >= length_m:
             told = []
             if named is not None and number > 0:
-                names = ", ".join(n for n in (named.low, named.high, named.cable) if n)
+                names = ", ".join(dict.fromkeys(n for n in (named.low, named.high, named.cable) if n))
                 told = [
-                    f"{length_m:g} m exceeds the {_reach_m(catalogue, named):g} m of {names}: "
+                    f"{length_m:g} m exceeds the {of.reach_m(named):g} m of {names}: "
                     f"{rung.high or rung.cable} with {rung.cable} is billed instead"
                 ]
-            return _media(catalogue, rung, link_gbit_per_s, co_packaged, symmetric), told
-    last = max(ladder, key=lambda rung: _reach_m(catalogue, rung))
-    reach = _reach_m(catalogue, last)
-    return _media(catalogue, last, link_gbit_per_s, co_packaged, symmetric), [
-        f"nothing in the catalogue reaches {length_m:g} m at {link_gbit_per_s:g} Gbit/s; billed as for {reach:g} m"
+            return of.media(rung, co_packaged), told
+    raise _out_of_reach(of, ladder, fabric)
+
+
+def mixed_media(
+    catalogue: Catalogue,
+    lower: str,
+    upper: str,
+    link_gbit_per_s: float,
+    length_m: float,
+    fabric: str,
+    parallel: int = 1,
+) -> Media:
+    """Parts of a link between switches of other cages: each end's own module, over a fibre that both take.
+
+    `lower` and `upper` are keys of FIBRE; OutOfReach when no pair of modules meets or reaches.
+    """
+    of = Ends(catalogue, link_gbit_per_s, False, parallel)
+    ladder = [
+        Rung(below.high, above.high, below.cable)
+        for below in _ladder(catalogue, FIBRE[lower], fabric)
+        for above in _ladder(catalogue, FIBRE[upper], fabric)
+        if below.cable == above.cable and below.high and above.high
     ]
+    for rung in sorted(ladder, key=of.reach_m):
+        if of.reach_m(rung) >= length_m:
+            return of.media(rung)
+    raise _out_of_reach(of, ladder, fabric)
 
 
-def _reach_m(catalogue: Catalogue, rung: Rung) -> float:
-    ids = [name for name in (rung.low, rung.high, rung.cable) if name]
-    return min((catalogue[name].reach_m or 0.0) for name in ids)
+def _ladder(catalogue: Catalogue, rungs: tuple[Rung, ...], fabric: str) -> list[Rung]:
+    """Rungs whose modules speak the fabric; all of them where none does, so that the checks can say so."""
+    speaking = [r for r in rungs if not r.high or catalogue[r.high].technology in ("both", fabric)]
+    return speaking or list(rungs)
+
+
+def _out_of_reach(of: Ends, ladder: list[Rung], fabric: str) -> OutOfReach:
+    words = {"ib": "InfiniBand", "ethernet": "Ethernet"}[fabric]
+    if not ladder:
+        return OutOfReach(
+            f"no two modules in the catalogue join these switches at {of.link_gbit_per_s:g} Gbit/s"
+        )
+    last = max(ladder, key=of.reach_m)
+    ends = " and ".join(
+        dict.fromkeys(n for n in ("" if of.symmetric else last.low, last.high, last.cable) if n)
+    )
+    return OutOfReach(
+        f"nothing in the catalogue reaches so far over {words} at {of.link_gbit_per_s:g} Gbit/s; allowed: up to "
+        f"{of.reach_m(last):g} m ({ends})"
+    )
 
 
 def _assembly(part: Part, link_gbit_per_s: float) -> Media:
@@ -148,34 +199,56 @@ def _assembly(part: Part, link_gbit_per_s: float) -> Media:
     return Media(None, None, part, 1, 1, float(carried), part.medium == "active fibre")
 
 
-def _media(
-    catalogue: Catalogue, rung: Rung, link_gbit_per_s: float, co_packaged: bool, symmetric: bool
-) -> Media:
-    cable = catalogue[rung.cable]
-    if not rung.low and not rung.high:
-        return _assembly(cable, link_gbit_per_s)
-    low, high = catalogue[rung.low], catalogue[rung.high]
-    lane = min(low.lane_gbit_per_s or 100.0, high.lane_gbit_per_s or 100.0)
-    per_fibre = FIBRE_LANES * lane
-    note = ""
-    carried = per_fibre / link_gbit_per_s
-    if carried > 1:  # a half-rate link shares a fibre through a splitter
-        cable = catalogue["cb_mpo_split" if high.medium == "multimode" else "cb_mpo_split_sm"]
-        carried = 2.0
-        note = (
-            "split fibres"
-            if per_fibre == 2 * link_gbit_per_s
-            else "split fibres; more than two ways needs a shuffle"
+@dataclass(frozen=True)
+class Ends:
+    """A place links are wanted at: rate, whether both ends are alike, how many join the same two switches."""
+
+    catalogue: Catalogue
+    link_gbit_per_s: float
+    symmetric: bool
+    parallel: int
+
+    def reach_m(self, rung: Rung) -> float:
+        """Reach of a rung; between alike ends only the upper module counts, a splitter ends where it ends."""
+        ids = [name for name in ("" if self.symmetric else rung.low, rung.high, self.cable(rung)) if name]
+        return min((self.catalogue[name].reach_m or 0.0) for name in ids)
+
+    def carried(self, rung: Rung) -> float:
+        """Links of this rate that one port of the upper module carries; below 1: several fibres a link."""
+        high = self.catalogue[rung.high]
+        return (high.speed_gbit_per_s or 0.0) / (high.ports or 1) / self.link_gbit_per_s
+
+    def joined(self, rung: Rung) -> bool:
+        """Whether slow links between two switches run as one at the fibre's own rate."""
+        carried = int(self.carried(rung))
+        return carried > 1 and self.parallel % carried == 0
+
+    def cable(self, rung: Rung) -> str:
+        """The rung's cable, or the splitter that stands in for it where a link does not fill the fibre."""
+        named = self.catalogue[rung.cable]
+        if rung.high and self.carried(rung) > 1 and not self.joined(rung) and (named.ports or 1) < 2:
+            return "cb_mpo_split" if self.catalogue[rung.high].medium == "multimode" else "cb_mpo_split_sm"
+        return rung.cable
+
+    def media(self, rung: Rung, co_packaged: bool = False) -> Media:
+        """Parts of a rung with how many links each carries."""
+        cable = self.catalogue[self.cable(rung)]
+        if not rung.low and not rung.high:
+            return _assembly(cable, self.link_gbit_per_s)
+        low, high = self.catalogue[rung.high if self.symmetric else rung.low], self.catalogue[rung.high]
+        note, carried = "", self.carried(rung)
+        if self.joined(rung):
+            note = f"{carried:g} links of the same two switches run as one of {carried * self.link_gbit_per_s:g} Gbit/s"
+        elif carried > 1:  # a half-rate link shares a fibre through a splitter
+            note = "split fibres" if carried == 2 else "split fibres; more than two ways needs a shuffle"
+            carried = 2.0
+        return Media(
+            low,
+            None if co_packaged else high,
+            cable,
+            max(1, int((low.speed_gbit_per_s or 0) // self.link_gbit_per_s)),
+            max(1, int((high.speed_gbit_per_s or 0) // self.link_gbit_per_s)),
+            carried,
+            True,
+            note,
         )
-    if symmetric:
-        low = high
-    return Media(
-        low,
-        None if co_packaged else high,
-        cable,
-        max(1, int((low.speed_gbit_per_s or 0) // link_gbit_per_s)),
-        max(1, int((high.speed_gbit_per_s or 0) // link_gbit_per_s)),
-        carried,
-        True,
-        note,
-    )

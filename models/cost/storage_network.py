@@ -12,9 +12,10 @@ from dataclasses import replace
 from math import ceil
 
 from models.cost.chosen import Chosen
-from models.cost.compute_network import Fabric, fabric_items, link_kind, subnet_manager_items
+from models.cost.compute_network import PACKAGED, link_kind, out_of_reach, subnet_manager_items
+from models.cost.fabric import Fabric, fabric_items
 from models.cost.lines import Item
-from models.cost.media import Rung, link_media
+from models.cost.media import OutOfReach, Rung, link_media
 from models.scenario.networks import Storage
 from models.scenario.schema import Scenario
 from models.topology.size import CannotBuild, NetworkSize, radix_at
@@ -81,39 +82,47 @@ def storage_fabric(scenario: Scenario, chosen: Chosen) -> Fabric:
     named = None
     if third and host_kind.startswith("twin"):
         named = Rung("tx_400_sr4_3p", "tx_800_sr8_3p", "cb_mpo_mm")
-    host, told = link_media(
-        chosen.catalogue, host_kind, link, storage.cable_m, chosen.fabric, named, copper=False
-    )
-    trunk = None
-    if size.leaf_spine_links:
-        if third and trunk_kind == "twin switch":
-            trunk_kind += ", third party"
-        length = scenario.topology.cable_m.leaf_spine
-        trunk, more = link_media(
-            chosen.catalogue, trunk_kind, link, length, chosen.fabric, None, copper=False, symmetric=True
+    trunk, packaged = None, switch.medium == PACKAGED
+    key, length = "networks.storage.cable_m", storage.cable_m
+    try:
+        host, told = link_media(
+            chosen.catalogue, host_kind, link, length, chosen.fabric, named, False, packaged
         )
-        told += more
+        if size.leaf_spine_links:
+            key, length = "topology.cable_m.leaf_spine", scenario.topology.cable_m.leaf_spine
+            if third and trunk_kind == "twin switch":
+                trunk_kind += ", third party"
+            trunk, more = link_media(
+                chosen.catalogue, trunk_kind, link, length, chosen.fabric, None, copper=False, symmetric=True
+            )
+            trunk = replace(trunk, low=None, high=None) if packaged else trunk
+            told += more
+    except OutOfReach as error:
+        raise out_of_reach(scenario, chosen, key, length, error) from error
+    reach = chosen.catalogue[_appliance_cable(link)].reach_m or 0.0
+    if appliances and storage.cable_m > reach:
+        told.append(
+            f"{_appliance_cable(link)} to the appliances ends at {reach:g} m, not {storage.cable_m:g} m"
+        )
     slot = storage.ports_per_node
     return Fabric(
-        "storage", size, switch, link, host, trunk, trunk if size.spine_core_links else None, held,
-        node_ports + ceil(held / slot) * slot, tuple(f"storage: {text}" for text in told),
+        "storage", size, switch, switch, link, host, trunk, trunk if size.spine_core_links else None, held,
+        node_ports + ceil(held / slot) * slot, host_modules=ceil(node_ports / host.links_per_low),
+        host_cables=host.cables(node_ports), told=tuple(f"storage: {text}" for text in told),
     )  # fmt: skip
+
+
+def _appliance_cable(link_gbit_per_s: float) -> str:
+    return "cb_aoc_400_2x200" if link_gbit_per_s >= 400 else "cb_aoc_200"
 
 
 def storage_items(of: Fabric, scenario: Scenario, chosen: Chosen) -> Iterator[Item]:
     """Items of the storage network: node ports with modules, appliance and management ports with own cables."""
     storage, nodes = scenario.networks.storage, scenario.cluster.nodes
-    node_ports = nodes * storage.ports_per_node
-    for item in fabric_items(of):
-        if item.tier in ("host", "host-leaf"):
-            per_item = of.host.links_per_low if item.tier == "host" else 1
-            count = ceil(node_ports / per_item) if item.tier == "host" else of.host.cables(node_ports)
-            yield Item(item.network, item.tier, item.part, count, speed_gbit_per_s=of.link_gbit_per_s)
-        else:
-            yield item
+    yield from fabric_items(of)
     appliances = appliance_cables(storage, nodes)
     if appliances:
-        cable = "cb_aoc_400_2x200" if of.link_gbit_per_s >= 400 else "cb_aoc_200"
+        cable = _appliance_cable(of.link_gbit_per_s)
         yield Item("storage", "appliance", cable, appliances, notes="storage appliances, two ports a cable")
     if storage.management_ports:
         yield Item(

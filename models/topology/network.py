@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.catalog.gpus import GpuModel, gpus
+from models.catalog.parts import Part
 from models.scenario.schema import CableM, Cluster, Failures, Placement, Scenario, Topology
-from models.topology.size import NetworkSize, network_size
+from models.topology.size import NetworkSize, network_size, radix_at
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,29 @@ class Network:
         return total
 
 
-def network(scenario: Scenario, radix: int, topology: Topology | None = None) -> Network:
+def switch_radices(
+    topology: Topology, rate_gbit_per_s: float, leaf: Part, upper: Part | None = None
+) -> tuple[int, int]:
+    """Ports at the NIC's speed of the leaf switch and of the switch above it (`upper`, or the same model).
+
+    A plane of a multi-plane network runs at a part of the NIC's speed, so a 400G switch carries two planes of an
+    800G NIC. Raises CannotBuild for links faster than the ports.
+    """
+    planes = topology.planes if topology.kind == "multi_plane" else 1
+    leaf_radix, upper_radix = (
+        radix_at(part.ports or 0, part.speed_gbit_per_s or 0.0, rate_gbit_per_s / planes) // planes
+        for part in (leaf, upper or leaf)
+    )
+    return leaf_radix, upper_radix
+
+
+def network(
+    scenario: Scenario, radix: int, topology: Topology | None = None, upper_radix: int = 0
+) -> Network:
     """The network of a scenario built with switches of `radix` ports at the NIC's speed.
 
-    `topology` is a candidate's own wiring, the scenario's where none is given. Raises CannotBuild when the
-    switches cannot reach the size.
+    `topology` is a candidate's own wiring, the scenario's where none is given; `upper_radix` counts the ports of
+    spines and cores where they are another model. Raises CannotBuild when the switches cannot reach the size.
     """
     cluster: Cluster = scenario.cluster
     topology = topology or scenario.topology
@@ -71,7 +90,7 @@ def network(scenario: Scenario, radix: int, topology: Topology | None = None) ->
         gpus_per_node=cluster.gpus_per_node,
         nics_per_node=cluster.nics_per_node,
         topology=topology,
-        size=network_size(topology, cluster.nodes, cluster.nics_per_node, radix),
+        size=network_size(topology, cluster.nodes, cluster.nics_per_node, radix, upper_radix=upper_radix),
         cable_m=topology.cable_m,
         placement=scenario.placement,
         failures=scenario.failures,

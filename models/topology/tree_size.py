@@ -68,17 +68,19 @@ def leaf_splits(radix: int, oversubscription: float) -> Iterator[tuple[int, int]
     """(down, up) ports of a leaf within the oversubscription, most host ports first.
 
     A non-blocking leaf has one split; a tapered one may give up a few host ports for uplinks that share out
-    over few spines (26 uplinks would ask for 13 spines where 28 need 4), never the taper asked for.
+    over few spines (26 uplinks would ask for 13 spines where 28 need 4), never the taper asked for. Both sides of a
+    tapered leaf are even, because a cage of two ports holds one module.
 
-    >>> list(leaf_splits(64, 1.0)), list(leaf_splits(8, 3.0))
-    ([(32, 32)], [(6, 2), (5, 3), (4, 4)])
+    >>> list(leaf_splits(64, 1.0)), list(leaf_splits(16, 3.0))
+    ([(32, 32)], [(12, 4), (10, 6), (8, 8)])
     """
-    down = down_ports(radix, oversubscription)
-    up = min(radix - down, max(1, ceil(down / oversubscription - 1e-9)))
+    step = 2 if oversubscription > 1 and radix % 4 == 0 else 1
+    down = max(step, down_ports(radix, oversubscription) // step * step)
+    up = min(radix - down, step * max(1, ceil(down / oversubscription / step - 1e-9)))
     yield down, up
     if oversubscription > 1:
-        for more in range(up + 1, min(2 * up, radix - 1) + 1):
-            yield min(radix - more, int(more * oversubscription + 1e-9)), more
+        for more in range(up + step, min(2 * up, radix - step) + 1, step):
+            yield min(radix - more, int(more * oversubscription + 1e-9) // step * step), more
 
 
 def down_ports(radix: int, oversubscription: float) -> int:
