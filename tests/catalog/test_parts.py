@@ -23,6 +23,15 @@ def test_every_row_is_sourced(file: str, part_id: str, row: dict[str, str]) -> N
     assert not any(word in row["source"] + row["notes"] for word in ("/work", "../", "shared/")), part_id
 
 
+@pytest.mark.parametrize(("file", "part_id", "row"), ROWS, ids=[part_id for _, part_id, _ in ROWS])
+def test_a_page_that_gave_no_price_is_not_its_source(file: str, part_id: str, row: dict[str, str]) -> None:
+    if row["confidence"] == "from memory" and file != "references.csv":
+        assert "memory" in row["source"], "who reads the source cell must see that the price is from memory"
+    for end in ("low", "mid", "high"):
+        if row["confidence"] == "read in source" and f"{end} memory" in row["notes"].replace("/", " "):
+            assert "from memory" in row["source"], (end, row["notes"])
+
+
 def test_bands_are_in_order_and_units_are_not_all_dollars() -> None:
     for part in parts().values():
         if part.prices:

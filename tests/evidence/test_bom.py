@@ -14,7 +14,7 @@ HEADER = "design,technology,link_gbit_per_s,switch_radix,planes,nodes,gpus,leaf,
 
 def test_every_reference_row_is_exact() -> None:
     rows = bom_rows()
-    assert len(rows) == 16 * 6
+    assert len(rows) == 20 * 6 + 2 * 2  # two designs publish leaves and spines only
     assert [row.id for row in rows if not exact(row)] == []
 
 
@@ -23,6 +23,7 @@ def test_records_are_by_metric_and_design_without_error() -> None:
     assert {record["metric"] for record in table} == {"leaf", "spine", "core", "cables"}
     assert {record["band"] for record in table} == {
         "superpod_h100_compute", "superpod_h100_b200_larger", "b300_spectrum4_twin_plane", "b300_xdr",
+        "asterfusion_256", "b300_farm_256",
     }  # fmt: skip
     assert all(record["median_abs_pct_error"] == 0 for record in table)
 
@@ -93,3 +94,14 @@ def test_bad_files_are_refused_readably(tmp_path: Path) -> None:
         bom_rows(path)
     path.write_text(HEADER + "odd,ib,400,64,1,128,1024,32,16,0,torus,x\n", encoding="utf-8")
     assert "allowed: any_to_any" in bom_rows(path)[0].reason
+
+
+def test_gpus_that_do_not_fill_their_nodes_and_another_spine_model() -> None:
+    def counts(**row: str) -> dict[str, float]:
+        return design_counts(design({"switch_radix": "64", "link_gbit_per_s": "400", **row}))
+
+    # tech-talk-cto sheet: 104,858 GPUs in 13,107 nodes, about 8,192 switches, eight separate three-tier networks
+    sheet = counts(nodes="13107", gpus="104858", network="rail-only")
+    assert sheet["leaf"] + sheet["spine"] + sheet["core"] == pytest.approx(8192, rel=0.01)
+    mixed = counts(nodes="512", gpus="4096", network="clos", spine_radix="128")
+    assert (mixed["leaf"], mixed["spine"], mixed["core"]) == (128, 32, 0)
