@@ -9,44 +9,47 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from models import __version__
 from models.cli_decision import add_commands as add_decision_commands
-from models.scenario.faults import InputError
+from models.cli_options import BAD_INPUT, Parser, add_method, add_out, add_prices, add_scenario
+from models.scenario.faults import InputError, one_line
 
-OK, CHECK_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, CHECK_FAILED, INTERRUPTED = 0, 1, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal without a character is no reason to stop
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     arguments = _parser().parse_args(argv)
     command: Callable[[argparse.Namespace], int] = arguments.command
     try:
         return command(arguments)
     except InputError as error:
-        for fault in error.faults:
+        from models.scenario.placed import placed_faults
+
+        files = [getattr(arguments, name) for name in ("scenario", "a", "b") if hasattr(arguments, name)]
+        for fault in placed_faults(error, files):
             print(f"error: {fault}", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()
             return OK
-        print(f"error: {error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+        what = one_line(f"{error.filename or 'output'}: {error.strerror or error}")
+        print(f"error: {what}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # type: ignore[override]
-        print(f"error: {message} (see {self.prog} --help)", file=sys.stderr)
-        raise SystemExit(BAD_INPUT)
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="fabric-compare",
         description="Which network gives most work per dollar for a GPU cluster, how sure is that, what would flip it?",
     )
@@ -54,33 +57,49 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     compare = commands.add_parser("compare", help="performance, cost and verdict of every candidate")
-    compare.add_argument("scenario")
-    compare.add_argument("--method", choices=("analytical", "fluid", "both"), default="both")
-    compare.add_argument("--format", choices=("table", "csv", "json"), default="table")
-    compare.add_argument("--prices", metavar="CSV", help="quotes that win over the catalogue")
-    compare.add_argument("--out", metavar="DIR", help="write the result tables there")
+    add_scenario(compare)
+    add_method(compare)
+    compare.add_argument(
+        "--format",
+        choices=("table", "csv", "json"),
+        default="table",
+        help="what stdout holds: text to read, comparison.csv, or verdict and rows as JSON (default: table)",
+    )
+    add_prices(compare)
+    add_out(compare, "comparison.csv, phases.csv, bill_of_materials.csv and ownership.csv")
     compare.set_defaults(command=_compare)
 
     bom = commands.add_parser("bom", help="bill of materials, ownership and cabling")
-    bom.add_argument("scenario")
-    bom.add_argument("--candidate", metavar="NAME")
-    bom.add_argument("--prices", metavar="CSV")
-    bom.add_argument("--out", metavar="DIR")
+    add_scenario(bom)
+    bom.add_argument("--candidate", metavar="NAME", help="one candidate of the scenario (default: all)")
+    add_prices(bom)
+    add_out(bom, "bill_of_materials.csv, ownership.csv and cabling.csv")
     bom.set_defaults(command=_bom)
 
     validate = commands.add_parser(
-        "validate", help="error against published measurements and packet simulators"
+        "validate",
+        help="error against published measurements, packet simulators and reference bills",
+        description="Errors in per cent of every reference set named; all that ship with the tool where none is.",
     )
-    validate.add_argument("--published", metavar="CSV")
-    validate.add_argument("--packet", metavar="DIR")
-    validate.add_argument("--bom", metavar="CSV")
-    validate.add_argument("--format", choices=("table", "json", "csv"), default="table")
-    validate.add_argument("--rows", action="store_true", help="every row, not only the groups")
+    validate.add_argument("--published", metavar="CSV", help="measurements with the columns of published.csv")
+    validate.add_argument("--packet", metavar="DIR", help="folder of packet-simulator runs")
+    validate.add_argument(
+        "--bom", metavar="CSV", help="reference bills with the columns of bom_reference.csv"
+    )
+    validate.add_argument(
+        "--format",
+        choices=("table", "json", "csv"),
+        default="table",
+        help="what stdout holds (default: table)",
+    )
+    validate.add_argument(
+        "--rows", action="store_true", help="every row after the groups, unusable ones with their reason"
+    )
     validate.set_defaults(command=_validate)
 
     add_decision_commands(commands)
 
-    schema = commands.add_parser("schema", help="JSON Schema of scenario files")
+    schema = commands.add_parser("schema", help="JSON Schema of scenario files, to stdout")
     schema.set_defaults(command=_schema)
     return parser
 
@@ -96,10 +115,12 @@ def _compare(arguments: argparse.Namespace) -> int:
     from models.cli_text import comparison_text
     from models.compare.comparison import compare
     from models.compare.fabrics import METHODS
+    from models.compare.feasibility import check
     from models.export import csv_text, write_tables
     from models.scenario.load import load
 
     scenario = load(arguments.scenario)
+    check(scenario)
     methods = METHODS if arguments.method == "both" else (arguments.method,)
     if "fluid" in methods:
         _tell_of_compilation()

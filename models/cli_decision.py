@@ -12,51 +12,84 @@ from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any
 
+from models.cli_options import add_method, add_out, add_prices, add_scenario, whole
 from models.scenario.faults import Fault, InputError
 
 OK = 0
 DRAWS = 4096
+DRAWS_ALLOWED = (16, 2**20)
 SAY_S = 2.0  # between progress lines where there is no terminal
 
 
 def add_commands(commands: Any) -> None:
     """Adds the parsers of the four commands."""
     sweep = commands.add_parser("sweep", help="many points: any scenario keys as axes")
-    sweep.add_argument("scenario")
+    add_scenario(sweep)
     sweep.add_argument(
         "--axis",
         action="append",
         default=[],
         metavar="KEY=V1,V2|A..B",
-        help="a dotted scenario key and its values, or powers of two; repeat for a grid",
+        help="a dotted scenario key and its values in the key's unit, or powers of two; sizes may end in KiB .. TiB; "
+        "repeat for a grid (default: sweep.axes of the scenario)",
     )
-    sweep.add_argument("--points", metavar="CSV", help="listed points instead of a grid; columns are keys")
-    sweep.add_argument("--method", choices=("analytical", "fluid", "both"), default="both")
-    sweep.add_argument("--jobs", type=_jobs, default=1, metavar="N", help="processes; -1 = one a core")
-    sweep.add_argument("--dask", metavar="ADDRESS", help="an existing scheduler, tcp://host:port")
-    sweep.add_argument("--resume", action="store_true", help="go on with what is in the folder")
-    sweep.add_argument("--out", required=True, metavar="DIR")
+    sweep.add_argument(
+        "--points", metavar="CSV", help="listed points instead of a grid; columns are keys, one point a row"
+    )
+    add_method(sweep)
+    sweep.add_argument(
+        "--jobs",
+        type=whole(1, 1024, -1),
+        default=1,
+        metavar="N",
+        help="processes; -1 = one a core (default: 1)",
+    )
+    sweep.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="scheduler of a Dask cluster that is there, tcp://host:port (default: this machine)",
+    )
+    sweep.add_argument(
+        "--resume", action="store_true", help="go on with the points a stopped sweep left in the folder"
+    )
+    add_out(sweep, "sweep.csv", required=True)
     sweep.set_defaults(command=sweep_command)
 
     sensitivity = commands.add_parser("sensitivity", help="what moves the answer, and how sure it is")
-    sensitivity.add_argument("scenario")
-    sensitivity.add_argument("--draws", type=_draws, default=DRAWS, metavar="N")
-    sensitivity.add_argument("--seed", type=int, metavar="N", help="default: the scenario's")
-    sensitivity.add_argument("--method", choices=("analytical", "fluid", "both"), default="both")
-    sensitivity.add_argument("--prices", metavar="CSV", help="quotes that win over the catalogue")
-    sensitivity.add_argument("--out", metavar="DIR")
+    add_scenario(sensitivity)
+    sensitivity.add_argument(
+        "--draws",
+        type=whole(*DRAWS_ALLOWED),
+        default=DRAWS,
+        metavar="N",
+        help=f"Monte Carlo draws, {DRAWS_ALLOWED[0]} .. {DRAWS_ALLOWED[1]} (default: {DRAWS})",
+    )
+    sensitivity.add_argument(
+        "--seed",
+        type=whole(0, 2**31 - 1),
+        metavar="N",
+        help="seed of the draws, 0 .. 2147483647 (default: the scenario's)",
+    )
+    add_method(sensitivity)
+    add_prices(sensitivity)
+    add_out(sensitivity, "tornado.csv, draws.csv, decision.csv and break_even.csv")
     sensitivity.set_defaults(command=sensitivity_command)
 
     report = commands.add_parser("report", help="the answer as a self-contained page and as Markdown")
-    report.add_argument("scenario")
-    report.add_argument("--method", choices=("analytical", "fluid", "both"), default="both")
-    report.add_argument("--prices", metavar="CSV", help="quotes that win over the catalogue")
-    report.add_argument("--out", default="report", metavar="DIR")
+    add_scenario(report)
+    add_method(report)
+    add_prices(report)
+    add_out(report, "report.html, report.md and decision.csv", default="report")
     report.set_defaults(command=report_command)
 
-    diff = commands.add_parser("diff", help="what changed between two scenarios or result folders")
-    diff.add_argument("a")
-    diff.add_argument("b")
+    diff = commands.add_parser(
+        "diff",
+        help="what changed between two scenarios or two results",
+        description="What changed from A to B: keys and answers of two scenario files, or added, removed and changed rows "
+        "of two result folders or result tables (*.csv), paired by the columns that identify a row.",
+    )
+    diff.add_argument("a", metavar="A", help="scenario file, result folder or result table")
+    diff.add_argument("b", metavar="B", help="the same kind of thing")
     diff.set_defaults(command=diff_command)
 
 
@@ -122,14 +155,14 @@ def _ctrl_c() -> Iterator[None]:
 def sensitivity_command(arguments: argparse.Namespace) -> int:
     """`fabric-compare sensitivity`."""
     from models.cli_decision_text import sensitivity_text
+    from models.compare.feasibility import check
     from models.compare.sensitivity import sensitivity
     from models.export import write_tables
     from models.scenario.load import load
 
     scenario = load(arguments.scenario)
+    check(scenario)
     if arguments.seed is not None:
-        if not 0 <= arguments.seed < 2**31:
-            raise InputError([Fault(f"--seed {arguments.seed}", "", "", "allowed 0 .. 2147483647")])
         scenario = scenario.model_copy(update={"seed": arguments.seed})
     result = sensitivity(
         scenario, arguments.draws, _methods(arguments.method), prices=arguments.prices, progress=_progress()
@@ -143,11 +176,13 @@ def sensitivity_command(arguments: argparse.Namespace) -> int:
 
 def report_command(arguments: argparse.Namespace) -> int:
     """`fabric-compare report`."""
+    from models.compare.feasibility import check
     from models.export import write_tables, write_text
     from models.report import report
     from models.scenario.load import load
 
     scenario = load(arguments.scenario)
+    check(scenario)
     made = report(scenario, _methods(arguments.method), prices=arguments.prices, progress=_progress())
     folder = Path(arguments.out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -171,20 +206,6 @@ def _methods(name: str) -> Any:
     from models.compare.fabrics import METHODS
 
     return METHODS if name == "both" else (name,)
-
-
-def _jobs(text: str) -> int:
-    number = int(text)
-    if number == 0 or not -1024 <= number <= 1024:
-        raise argparse.ArgumentTypeError("allowed 1 .. 1024, or -1 for one a core")
-    return number
-
-
-def _draws(text: str) -> int:
-    number = int(text)
-    if not 16 <= number <= 2**20:
-        raise argparse.ArgumentTypeError(f"allowed 16 .. {2**20}")
-    return number
 
 
 def _progress() -> Callable[[str], None]:

@@ -109,7 +109,7 @@ def _refusal(scenario: Scenario, key: str, value: Value) -> tuple[Fault, ...]:
 
 
 def _wrong_key(problem: str) -> bool:
-    starts = ("unknown key", "is missing", "no such part in the catalogue", "input should be a valid")
+    starts = ("unknown", "is missing", "no such part in the catalogue", "must be ")
     return problem.startswith(starts) or "is a value, not a group" in problem
 
 

@@ -3,6 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+SHOWN_CHARACTERS = 80
+LINE_CHARACTERS = 2000
+
+
+def shown(value: Any) -> str:
+    """A value as its author wrote it, on one line and not too long.
+
+    >>> shown("a\\nb"), shown(True), shown(None), shown(0.5)
+    ("'a\\\\nb'", 'true', 'null', '0.5')
+    """
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+
+
+def one_line(text: str) -> str:
+    """`text` with characters that would end the line, or move a terminal's cursor, written out.
+
+    >>> one_line("a\\nb\\x1b[2J")
+    'a\\\\nb\\\\x1b[2J'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 @dataclass(frozen=True)
@@ -20,7 +47,7 @@ class Fault:
         key = f" {self.key}" if self.key else ""
         given = f" = {self.given}" if self.given else ""
         where = f"{place}:{key}{given}" if key or given else place
-        return f"{where}: {self.problem}"
+        return one_line(f"{where}: {self.problem}"[:LINE_CHARACTERS])
 
 
 class InputError(Exception):

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from models.catalog.technology import Strict
 from models.scenario.networks import Networks
 from models.scenario.workloads import Workload
 
 GPUS_MAX = 1_048_576
+NAME_WORDS = "1 to 64 letters, digits, spaces and _ . + / -, a letter or digit first"
 Name = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9_. +/-]*$")]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def _on_one_line(given: Any) -> Any:
+    """A question folded over lines in the file is one line; ValueError for what would move a terminal's cursor."""
+    if not isinstance(given, str):
+        return given
+    text = " ".join(given.split())
+    if not text.isprintable():
+        raise ValueError("holds control characters; allowed: plain text")
+    return text
 
 
 class Cluster(Strict):
@@ -31,9 +43,10 @@ class Cluster(Strict):
     def _whole_nodes(self) -> Cluster:
         if self.gpus % self.gpus_per_node:
             below = self.gpus - self.gpus % self.gpus_per_node
+            near = [n for n in (below, below + self.gpus_per_node) if 0 < n <= GPUS_MAX]
             raise ValueError(
                 f"gpus = {self.gpus} is not a multiple of gpus_per_node = {self.gpus_per_node}; "
-                f"nearest allowed: {below or self.gpus_per_node} or {below + self.gpus_per_node}"
+                f"nearest allowed: {' or '.join(map(str, near))}"
             )
         return self
 
@@ -108,7 +121,7 @@ class Economics(Strict):
     server_support_fraction_per_year: float = Field(0.0, ge=0, le=1)
     staff_usd_per_year: float = Field(190_000.0, ge=0, le=10_000_000)
     network_staff: float | None = Field(None, ge=0, le=100_000, description="people; default per technology")
-    spares_fraction: dict[str, float] = Field(
+    spares_fraction: dict[str, Share] = Field(
         default_factory=dict, description="category -> spare parts fraction"
     )
     include_cooling_plant: bool = False
@@ -144,7 +157,9 @@ class PriceOverride(Strict):
 class SweepRequest(Strict):
     """Axes the scenario itself asks for: dotted key -> values."""
 
-    axes: dict[str, list[float | int | str]] = Field(default_factory=dict, max_length=8)
+    axes: dict[str, Annotated[list[float | int | str], Field(min_length=1, max_length=100_000)]] = Field(
+        default_factory=dict, max_length=8
+    )
 
 
 class Scenario(Strict):
@@ -152,7 +167,7 @@ class Scenario(Strict):
 
     schema_version: Literal[1] = 1
     name: Name
-    question: str = Field(min_length=5, max_length=500)
+    question: Annotated[str, BeforeValidator(_on_one_line)] = Field(min_length=5, max_length=500)
     seed: int = Field(1, ge=0, le=2**31 - 1)
     cluster: Cluster
     topology: Topology = Topology()

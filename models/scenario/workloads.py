@@ -77,7 +77,9 @@ class LlmTraining(Weighted):
     model: str | ModelShape
     tp: int = Field(1, ge=1, le=1024)
     pp: int = Field(1, ge=1, le=1024)
-    dp: int | Literal["auto"] = Field("auto", description="auto = gpus / (tp pp cp)")
+    dp: Annotated[int, Field(ge=1, le=1_048_576)] | Literal["auto"] = Field(
+        "auto", description="auto = gpus / (tp pp cp)"
+    )
     cp: int = Field(1, ge=1, le=1024)
     ep: int = Field(1, ge=1, le=4096, description="expert parallel group, inside DP x CP x TP")
     virtual_stages: int = Field(1, ge=1, le=128)
@@ -105,7 +107,7 @@ class Collective(Weighted):
     kind: Literal["collective"]
     operation: CollectiveOperation
     message_bytes: int = Field(ge=1, lt=TIB, description="nccl-tests size")
-    ranks: int | Literal["all"] = "all"
+    ranks: Annotated[int, Field(ge=1, le=1_048_576)] | Literal["all"] = "all"
     algorithm: Algorithm = "auto"
     dtype: Literal["fp32", "bf16", "fp16", "fp8", "int32"] = "bf16"
     top_k: int = Field(8, ge=1, le=256, description="MoE: experts a token visits")

@@ -27,7 +27,7 @@ def mapping_with_lines(text: str | bytes, file: str) -> tuple[dict[str, Any], di
     """
     size = len(text)
     if size > TEXT_BYTES_MAX:
-        raise InputError([Fault(file, "", f"{size} bytes", f"too large; at most {TEXT_BYTES_MAX} bytes")])
+        raise InputError([Fault(file, "", "", f"too large; at most {TEXT_BYTES_MAX} bytes")])
     if isinstance(text, bytes):
         try:
             text = text.decode("utf-8")
@@ -71,6 +71,10 @@ def _value(
     if isinstance(node, yaml.MappingNode):
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
+            if not isinstance(key_node, yaml.ScalarNode) or not key_node.value:
+                at = key_node.start_mark.line + 1
+                faults.append(Fault(file, path, "", "holds a key that is no plain word", at))
+                continue
             key = str(key_node.value)
             name = f"{path}.{key}" if path else key
             if key in result:
@@ -83,6 +87,10 @@ def _value(
         return [
             _value(item, f"{path}.{i}", file, lines, faults, depth + 1) for i, item in enumerate(node.value)
         ]
+    problem = _other_base(node)
+    if problem:
+        faults.append(Fault(file, path, str(node.value)[:60], problem, line))
+        return None
     constructor = yaml.SafeLoader("")
     try:
         value = constructor.construct_object(node, deep=True)
@@ -96,6 +104,18 @@ def _value(
     if isinstance(value, str):
         return _number_with_exponent(value)
     return value if value is None or isinstance(value, bool | int | float) else str(node.value)
+
+
+def _other_base(node: yaml.Node) -> str:
+    """Why a number would not be what it looks like: YAML 1.1 reads 010 as eight and 1:30 as ninety."""
+    if node.tag not in {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}:
+        return ""
+    digits = str(node.value).lstrip("+-")
+    if ":" in digits:
+        return "YAML reads this as a number to base 60; write plain digits, or quote text"
+    if len(digits) > 1 and digits[0] == "0" and digits[1] not in ".eE_":
+        return "YAML reads this as a number to another base; write plain decimal digits"
+    return ""
 
 
 def _number_with_exponent(value: str) -> Any:

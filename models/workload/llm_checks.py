@@ -47,15 +47,28 @@ def layout_faults(workload: LlmTraining, shape: LlmShape, scenario: Scenario, na
                 batch,
                 f"not a multiple of dp {dp} x micro_batch {workload.micro_batch} = {grain}; nearest allowed: {nearest}",
             )
-    if workload.pp * workload.virtual_stages > shape.layers:
+    stages = workload.pp * workload.virtual_stages
+    if stages > shape.layers and not (workload.virtual_stages > 1 and _interleaves(shape.layers, stages)):
         refuse(
             "pp",
             workload.pp,
-            f"pp {workload.pp} x virtual_stages {workload.virtual_stages} = "
-            f"{workload.pp * workload.virtual_stages} stages for {shape.layers} layers",
+            f"pp {workload.pp} x virtual_stages {workload.virtual_stages} = {stages} stages "
+            f"for {shape.layers} layers",
         )
-    if workload.virtual_stages > 1 and workload.pp == 1:
+    elif workload.virtual_stages > 1 and workload.pp == 1:
         refuse("virtual_stages", workload.virtual_stages, "needs a pipeline: pp of at least 2")
+    elif workload.virtual_stages > 1 and not _interleaves(shape.layers, stages):
+        fits = [
+            n
+            for n in range(1, (shape.layers + 2) // workload.pp + 1)
+            if _interleaves(shape.layers, workload.pp * n)
+        ]
+        refuse(
+            "virtual_stages",
+            workload.virtual_stages,
+            f"pp {workload.pp} x virtual_stages {workload.virtual_stages} = {stages} stages do not divide "
+            f"{shape.layers} layers; allowed: {', '.join(map(str, dict.fromkeys([1, *fits])))}",
+        )
     if shape.heads % workload.tp:
         refuse("tp", workload.tp, f"does not divide the model's {shape.heads} attention heads")
     if workload.sequence % workload.cp:
@@ -68,6 +81,15 @@ def layout_faults(workload: LlmTraining, shape: LlmShape, scenario: Scenario, na
         )
     faults.extend(_expert_faults(workload, shape, scenario, name, dp))
     return faults
+
+
+def _interleaves(layers: int, stages: int) -> bool:
+    """Whether interleaved stages are equal: over the layers, or with embedding and output counted as a layer each.
+
+    Megatron-LM arguments.py: layers (plus account_for_embedding and account_for_loss) must divide by pp x virtual stages;
+    Llama-3 405B trains 126 layers so, 128 stages of one.
+    """
+    return any((layers + extra) % stages == 0 for extra in (0, 1, 2))
 
 
 def _expert_faults(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
@@ -48,11 +49,12 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
         ({"training": {"tp": 4, "pp": 3}}, "finetuning.tp = 4", "does not divide the cluster's 256 GPUs"),
         ({"training": {"dp": 32}}, "finetuning.dp = 32", "the cluster has 256"),
         ({"training": {"ep": 4}}, "finetuning.ep = 4", "no experts"),
-        ({"training": {"model": {**SHAPE, "layers": 0}}}, "finetuning.model.layers = 0", "greater than or equal to 1"),
+        ({"training": {"model": {**SHAPE, "layers": 0}}}, "finetuning.model.layers = 0", "allowed 1 .. 1000"),
         ({"training": {"model": {**SHAPE, "experts": 8, "active_experts": 9}}}, "active_experts = 9", "experts = 8"),
+        ({"training": {"pp": 8, "virtual_stages": 3}}, "finetuning.virtual_stages = 3", "allowed: 1, 2, 5, 10"),
         ({"training": {"pp": 128, "tp": 2, "global_batch_sequences": 512}}, "finetuning.pp = 128", "80 layers"),
-        ({"collective": {"message_bytes": 0}}, "one.message_bytes = 0", "greater than or equal to 1"),
-        ({"collective": {"message_bytes": 2**40}}, f"one.message_bytes = {2**40}", f"less than {2**40}"),
+        ({"collective": {"message_bytes": 0}}, "one.message_bytes = 0", f"allowed 1 .. below {2**40}"),
+        ({"collective": {"message_bytes": 2**40}}, f"one.message_bytes = {2**40}", f"below {2**40}"),
         ({"collective": {"ranks": 257}}, "one.ranks = 257", "allowed 2 .. 256"),
         ({"collective": {"ranks": 12}}, "one.ranks = 12", "nearest allowed: 8 or 16"),
         ({"collective": {"algorithm": "magic"}}, "one.algorithm = 'magic'", "'ring'"),
@@ -62,7 +64,8 @@ def test_one_message_each(run: Run, changes: dict[str, Any], key: str, words: st
     status, lines = run(changes)
     assert status == 2
     assert len(lines) == 1
-    assert lines[0].startswith("error: ") and key in lines[0] and words in lines[0]
+    assert re.match(r"error: \S+/scenario\.yaml:\d+: ", lines[0])
+    assert key in lines[0] and words in lines[0]
     assert "function-" not in lines[0]
 
 
