@@ -69,10 +69,15 @@ def with_copy(scenario: Scenario, name: str, key: str, value: Any) -> Scenario:
 
     Raises InputError for a value that is not allowed.
     """
-    mapping = scenario.model_dump(mode="json", exclude_defaults=True)
+    # what was set stays set: a figure given in the file has no band, though it may equal the default
+    mapping = scenario.model_dump(mode="json", exclude_unset=True)
     copy = dict(mapping["candidates"][name])
     if key == "technology":
         copy["technology"] = value
+        if not _same_protocol(scenario.candidates[name].technology, value):
+            # another protocol cannot run on these switches: the parts of a candidate that does, where there is one
+            other = family_member(scenario, value) or _speaker(scenario, value)
+            copy = {**mapping["candidates"][other], "technology": value} if other else copy
     elif key.startswith("parts."):
         copy["parts"] = {**copy.get("parts", {}), key[6:]: value}
     else:
@@ -98,6 +103,16 @@ def family_member(scenario: Scenario, preset: str) -> str | None:
         name for name, item in scenario.candidates.items() if technology(item.technology).fabric == family
     )
     return next(names, None)
+
+
+def _speaker(scenario: Scenario, preset: str) -> str | None:
+    """The first candidate whose switches speak the preset's protocol."""
+    names = (name for name, item in scenario.candidates.items() if _same_protocol(item.technology, preset))
+    return next(names, None)
+
+
+def _same_protocol(a: str, b: str) -> bool:
+    return (technology(a).fabric == "ib") == (technology(b).fabric == "ib")
 
 
 def _is_sourced(scenario: Scenario, name: str, key: str) -> bool:

@@ -125,7 +125,7 @@ def _work_per_s_per_gpu(variations: Variations, point: Point, name: str, size: i
     scored = list(variations.scored(point))
     if len(scored) != 1 or variations.scenario.workloads[scored[0]].kind != "llm_training":
         return None
-    job = variations.plan(point, scored[0]).job
+    job = variations.plan(point, scored[0], name).job
     found = [
         job.work_per_unit / variations.time(point, name, scored[0], m).unit.total_s
         for m in variations.methods

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from models.compare.layout_search import searches
 from models.compare.performance import setup
 from models.scenario.faults import Fault, InputError
 from models.scenario.schema import Scenario
@@ -15,7 +16,7 @@ def check(scenario: Scenario) -> None:
     """
     faults: list[Fault] = []
     for name, workload in scenario.workloads.items():
-        if workload.kind == "llm_training" and workload.search_layout:
+        if searches(workload):
             continue  # its layout is found per candidate
         try:
             phases(workload, scenario, name)

@@ -10,7 +10,7 @@ from models.catalog.kernel_efficiency import kernel_efficiency, scale_loss_per_d
 from models.compare.fabrics import PACKAGES
 from models.scenario.faults import Fault, InputError
 from models.scenario.schema import Scenario
-from models.scenario.workloads import LlmTraining
+from models.scenario.workloads import LlmTraining, Workload
 from models.topology.link import Link
 from models.topology.network import Network
 from models.workload.llm_checks import domain_gpus
@@ -53,6 +53,11 @@ def ranked_layouts(
         raise InputError(
             [Fault(scenario.name, f"workloads.{workload}.search_layout", "", str(error))]
         ) from error
+
+
+def searches(workload: Workload) -> bool:
+    """Whether each candidate finds its own layout for the workload."""
+    return workload.kind == "llm_training" and workload.search_layout
 
 
 def best_layout_plan(scenario: Scenario, workload: str, network: Network, link: Link) -> WorkPlan:

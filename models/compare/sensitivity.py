@@ -167,7 +167,7 @@ def ground(
     """What break-evens are worked out from."""
     scenario = variations.scenario
     fixed = {
-        (name, band.workload): fixed_s(variations.plan({}, band.workload))
+        (name, band.workload): fixed_s(variations.plan({}, band.workload, name))
         for name, bands in case.times.items()
         for band in bands
     }

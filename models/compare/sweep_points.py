@@ -15,6 +15,7 @@ from models.compare.comparison import time_bands
 from models.compare.concerns import Concern, concern, cost_keys, plan_keys, setup_keys, values_of
 from models.compare.costs import CandidateCost, candidate_costs
 from models.compare.fabrics import Method, phase_time_function
+from models.compare.layout_search import best_layout_plan, searches
 from models.compare.performance import Setup, WorkloadTime, setup
 from models.compare.value import TimeBand
 from models.scenario.faults import Fault, InputError
@@ -153,15 +154,22 @@ class Variations:
             lambda: setup(self.scenario_at(point, keys), candidate),
         )
 
-    def plan(self, point: Point, workload: str) -> WorkPlan:
-        """What the workload sends at the point."""
+    def plan(self, point: Point, workload: str, candidate: str) -> WorkPlan:
+        """What the workload sends at the point; with `search_layout` in the layout that is best on the candidate."""
         keys = self._plan_keys[workload]
 
-        def made() -> WorkPlan:
+        def written() -> WorkPlan:
             scenario = self.scenario_at(point, keys)
             return phases(scenario.workloads[workload], scenario, workload)
 
-        return self._part(("plan", workload, values_of(keys, point)), made)
+        def found() -> WorkPlan:
+            on, scenario = self.setup(point, candidate), self.scenario_at(point, own)
+            return best_layout_plan(scenario, workload, on.network, on.link)
+
+        if not searches(self.scenario_at(point, keys).workloads[workload]):
+            return self._part(("plan", workload, values_of(keys, point)), written)
+        own = self._time_keys[candidate, workload]
+        return self._part(("layout", candidate, workload, values_of(own, point)), found)
 
     def time_key(self, point: Point, candidate: str, workload: str, method: Method) -> tuple[object, ...]:
         """What identifies a time: equal keys, equal times."""
@@ -171,7 +179,7 @@ class Variations:
         """One workload on one candidate by one method; PartFailed says why there is none."""
 
         def made() -> WorkloadTime:
-            on, plan = self.setup(point, candidate), self.plan(point, workload)
+            on, plan = self.setup(point, candidate), self.plan(point, workload, candidate)
             evaluate = phase_time_function(on.technology.fabric, method)
             times = {phase.name: evaluate(phase, on.network, on.link) for phase in plan.phases}
             return WorkloadTime(on, workload, method, plan, times, unit_time(plan, times))

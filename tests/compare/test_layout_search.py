@@ -6,6 +6,7 @@ import pytest
 
 from models.compare.layout_search import ranked_layouts
 from models.compare.performance import setup, workload_time
+from models.compare.sweep_points import Variations
 from models.scenario.faults import InputError
 from models.scenario.load import SHIPPED, load, with_values
 
@@ -37,3 +38,31 @@ def test_a_model_that_fits_nowhere_is_one_clear_fault():
     small = with_values(SEARCHED, {"cluster.gpus": 8, "workloads.training.pp": 1})
     with pytest.raises(InputError, match="no layout fits: the smallest needs"):
         workload_time(small, setup(small, "InfiniBand NDR"), "training", "analytical")
+
+
+def test_sweeps_and_draws_search_too():
+    few = SEARCHED.model_copy(
+        update={
+            "candidates": {
+                name: SEARCHED.candidates[name] for name in ("InfiniBand NDR", "Ethernet TCP 400G")
+            },
+            "workloads": {"training": SEARCHED.workloads["training"]},
+        }
+    )
+    variations = Variations(few, ["cluster.gpus"], ("analytical",))
+    for name in few.candidates:
+        at = {"cluster.gpus": 512}
+        found = variations.time(at, name, "training", "analytical")
+        half = with_values(few, at)
+        alone = workload_time(half, setup(half, name), "training", "analytical")
+        assert found.unit == alone.unit and found.plan == alone.plan
+        assert any(metric.name == "layout_tp" for metric in found.plan.metrics)
+
+
+def test_an_axis_may_turn_the_search_on():
+    variations = Variations(FIRST, ["workloads.training.search_layout"], ("analytical",))
+    written, found = (
+        variations.time({"workloads.training.search_layout": on}, "InfiniBand NDR", "training", "analytical")
+        for on in (False, True)
+    )
+    assert found.unit.total_s < written.unit.total_s
