@@ -47,6 +47,32 @@ def test_each_part_has_one_price_and_its_source(answer: Comparison) -> None:
     assert table.part.is_unique and (table.price_source != "").all()
 
 
+def test_a_price_set_to_the_one_in_use_changes_nothing(answer: Comparison) -> None:
+    """Yearly licences and discounted parts too: what the table shows is what a set price replaces."""
+    scenario = with_value(answer.scenario, "economics.network_discount_fraction", 0.2)
+    before = compare(scenario, ("analytical",))
+    table = prices_in_use(before).set_index("part")
+    assert {"li_sonic_ent", "li_ufm", "sw_qm9700", "op_install"} <= set(table.index)
+    assert table.unit_price_mid_usd["sw_qm9700"] == 38_000 and table.unit_price_mid_usd["li_ufm"] == 250
+    assert "year" in table.description["li_ufm"]
+    given = scenario
+    for part, price in table.unit_price_mid_usd.items():
+        given = with_value(given, f"prices.{part}", float(price))
+    after = compare(given, ("analytical",))
+    for name, cost in before.costs.items():
+        assert after.costs[name].capital_usd[1] == pytest.approx(cost.capital_usd[1], rel=1e-6)
+        assert after.costs[name].yearly_usd[1] == pytest.approx(cost.yearly_usd[1], rel=1e-6)
+
+
+def test_a_dearer_part_lowers_the_work_per_dollar_of_who_buys_it(answer: Comparison) -> None:
+    given = with_value(answer.scenario, "prices.sw_qm9700", 500_000.0)
+    after = {value.candidate: value for value in compare(given, ("analytical",)).values}
+    before = {value.candidate: value for value in answer.values}
+    assert after["InfiniBand NDR"].work_per_dollar < 0.9 * before["InfiniBand NDR"].work_per_dollar
+    assert after["RoCEv2 400G"].yearly_usd == before["RoCEv2 400G"].yearly_usd
+    assert after["InfiniBand NDR"].probability_best < before["InfiniBand NDR"].probability_best
+
+
 def test_the_best_candidate_is_level_with_itself_and_the_others_behind(answer: Comparison) -> None:
     table = candidate_table(answer)
     assert table.against_best_fraction.iloc[0] == 0

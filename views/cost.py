@@ -13,6 +13,7 @@ from views import answers, inputs, show
 from views.frame import Case
 from views.kept import kept
 
+UNKNOWN = "price unknown"
 SCOPES = {"networks": "Networks only", "cluster": "Whole cluster"}
 
 
@@ -26,6 +27,11 @@ def page(case: Case, question: str) -> None:
         _bill(answer)
     with prices:
         _prices(answer)
+    unknown = sorted(
+        {text for cost in answer.costs.values() for text in cost.made.warnings if UNKNOWN in text}
+    )
+    if unknown:
+        st.warning(f"Sums are lower bounds: {'; '.join(unknown)}.", icon=":material/help:")
     if case.scenario.prices:
         st.caption(f"{len(case.scenario.prices)} prices are set by this scenario. {answer.verdict.sentence}")
     with st.expander("Ownership, year by year"):
@@ -123,8 +129,8 @@ def _bill(answer: Comparison) -> None:
             "Tier": bill.tier,
             "Part": bill.description,
             "Quantity": bill.quantity_total,
-            "Unit": [charts.MISSING if pd.isna(v) else usd_text(v) for v in bill.unit_price_mid_usd],
-            "Sum": ["unknown" if pd.isna(v) else usd_text(v) for v in bill.extended_mid_usd],
+            "Unit": [_price_text(v, charts.MISSING) for v in bill.unit_price_mid_usd],
+            "Sum": [_price_text(v, "unknown") for v in bill.extended_mid_usd],
             "Confidence": bill.price_confidence,
             "Source": bill.price_source,
         }
@@ -133,6 +139,11 @@ def _bill(answer: Comparison) -> None:
         "bill_of_materials", shown, full=bill, height=420,
         columns={"Part": st.column_config.TextColumn(width="medium"), "Source": st.column_config.TextColumn(width="medium")},
     )  # fmt: skip
+
+
+def _price_text(value: object, missing: str) -> str:
+    """USD of a bill's cell, which reads "unknown" where a price is missing."""
+    return usd_text(float(value)) if isinstance(value, int | float) and not pd.isna(value) else missing
 
 
 def _prices(answer: Comparison) -> None:

@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from models.catalog.parts import parts
 from models.compare.comparison import Comparison
+from models.cost.pricing import listed_price
 
 Scope = Literal["networks", "cluster"]
 
@@ -35,12 +37,17 @@ RUNNING = {
 }  # fmt: skip
 SMALL_STEP_FRACTION = 0.1  # smaller differences are drawn as one step
 NOT_NETWORK = ("servers", "facility")
+PRICE_TABLE = (
+    "part", "description", "category", "unit_price_low_usd", "unit_price_mid_usd", "unit_price_high_usd",
+    "extended_mid_usd", "price_source", "price_confidence", "price_date", "candidates",
+)  # fmt: skip
+NOT_LISTED = ("support", "nic_in_server", "cooling_plant", "own", "unused_ports")
 
 
 def cost_by_category(answer: Comparison, scope: Scope) -> pd.DataFrame:
     """Low, mid and high USD of each candidate and category over the scenario's years, running costs discounted.
 
-    Scope "networks" holds the four networks alone, "cluster" everything.
+    Scope "networks" holds the four networks alone, "cluster" everything. A price that is unknown is in no sum.
     """
     economics = answer.scenario.economics
     rate = economics.discount_rate_fraction
@@ -53,9 +60,10 @@ def cost_by_category(answer: Comparison, scope: Scope) -> pd.DataFrame:
             {
                 "candidate": bill.candidate,
                 "category": [WORDS.get(str(c), "other hardware") for c in bill.category],
-                "low_usd": bill.extended_low_usd.fillna(0.0),
-                "mid_usd": bill.extended_mid_usd.fillna(0.0),
-                "high_usd": bill.extended_high_usd.fillna(0.0),
+                **{
+                    f"{end}_usd": pd.to_numeric(bill[f"extended_{end}_usd"], errors="coerce").fillna(0.0)
+                    for end in ("low", "mid", "high")
+                },
             }
         )
     )
@@ -127,15 +135,38 @@ def difference(table: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
 
 
 def prices_in_use(answer: Comparison) -> pd.DataFrame:
-    """Each part of the bills once: unit price, band, source, confidence, who buys it and for how much."""
-    bill = answer.bill[answer.bill.unit_price_mid_usd.notna() & (answer.bill.unit_price_mid_usd > 0)]
-    bill = bill[~bill.category.isin(["support", "nic_in_server"])]
-    keep = {
-        "description": "first", "category": "first", "unit_price_low_usd": "first", "unit_price_mid_usd": "first",
-        "unit_price_high_usd": "first", "extended_mid_usd": "max", "price_source": "first",
-        "price_confidence": "first", "price_date": "first",
-    }  # fmt: skip
-    found = bill.groupby("part", sort=False).agg(keep).reset_index()
-    users = bill.groupby("part", sort=False)["candidate"].agg(lambda names: len(set(names)))
-    found["candidates"] = found.part.map(users)
-    return found.sort_values("extended_mid_usd", ascending=False).reset_index(drop=True)
+    """Each part of the bills once: price, band, unit, source, confidence, who buys it and for how much.
+
+    Prices are those a price of the scenario replaces: of one item or one year, discounts not taken off. What is
+    no part, or priced by the bill itself (support, the plant, own lines), is not in it.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    catalogue = parts()
+    for cost in answer.costs.values():
+        seen: set[str] = set()
+        for line in cost.made.lines:
+            price = listed_price(line, answer.scenario, line.line in cost.made.per_year)
+            if not line.part or line.category in NOT_LISTED or price is None or price[1] <= 0:
+                continue
+            unit = catalogue[line.part].unit if line.part in catalogue else "USD each"
+            row = found.setdefault(
+                line.part,
+                {
+                    "part": line.part,
+                    "description": line.description + ("" if unit == "USD each" else f" ({unit})"),
+                    "category": line.category,
+                    "unit_price_low_usd": price[0],
+                    "unit_price_mid_usd": price[1],
+                    "unit_price_high_usd": price[2],
+                    "extended_mid_usd": 0.0,
+                    "price_source": line.price_source,
+                    "price_confidence": line.price_confidence,
+                    "price_date": line.price_date,
+                    "candidates": 0,
+                },
+            )
+            row["extended_mid_usd"] = max(row["extended_mid_usd"], line.extended_mid_usd or 0.0)
+            row["candidates"] += line.part not in seen
+            seen.add(line.part)
+    table = pd.DataFrame(list(found.values()), columns=list(PRICE_TABLE))
+    return table.sort_values("extended_mid_usd", ascending=False, kind="stable").reset_index(drop=True)

@@ -35,6 +35,20 @@ def priced_lines(
     return lines, per_year
 
 
+def listed_price(line: BillLine, scenario: Scenario, per_year: bool) -> Band | None:
+    """The price that a line's unit price was made from: one year of a yearly one, discounts not taken off.
+
+    It is what a price set in the scenario replaces; None when unknown.
+    """
+    prices = line.unit_price_low_usd, line.unit_price_mid_usd, line.unit_price_high_usd
+    if any(price is None for price in prices):
+        return None
+    factor = 1.0 - _discount(line.network, line.category, line.vendor, scenario)
+    factor *= scenario.economics.years if per_year else 1
+    low, mid, high = (round((price or 0.0) / factor, 2) for price in prices)
+    return low, mid, high
+
+
 def spares_fraction(scenario: Scenario, category: str) -> float:
     """Share of spare items bought for a category."""
     return scenario.economics.spares_fraction.get(category, SPARES_FRACTION.get(category, 0.0))
@@ -44,9 +58,9 @@ def _spares(quantity: int, fraction: float) -> int:
     return ceil(quantity * fraction - 1e-9)
 
 
-def _discount(item: Item, category: str, vendor: str, scenario: Scenario) -> float:
+def _discount(network: str, category: str, vendor: str, scenario: Scenario) -> float:
     """Share off the price: the network's discount and the vendor's own, one after the other."""
-    if item.network not in NETWORKS or category not in NETWORK_CATEGORIES:
+    if network not in NETWORKS or category not in NETWORK_CATEGORIES:
         return 0.0
     kept = 1.0 - scenario.economics.network_discount_fraction
     kept *= 1.0 - scenario.networks.vendor_discount_fraction.get(vendor, 0.0)
@@ -86,7 +100,7 @@ def _line(
     candidate: str,
 ) -> BillLine:
     vendor = item.vendor or (part.vendor if part is not None else "unknown")
-    off = _discount(item, category, vendor, scenario)
+    off = _discount(item.network, category, vendor, scenario)
     years = scenario.economics.years
     unit = _unit_prices(item, part, off, years)
     total = item.quantity + spares

@@ -17,7 +17,8 @@ from models.scenario.schema_faults import line_of, nearest, schema_faults
 
 # what a preset is; a scenario says it with `technology`, and the billed parts follow it
 FIXED = {"fabric": "the fabric", "id": "the id", "label": "the label"}
-SPEAKING_ROLES = ("switch", "nic")  # these speak the protocol; modules and cables only carry it
+# role -> category of what speaks the protocol; modules and cables only carry it
+SPEAKING_ROLES = {"switch": "switch", "spine_switch": "switch", "nic": "nic"}
 SPARE_CATEGORIES = (*CATEGORIES, "appliance", "own")
 
 
@@ -107,19 +108,19 @@ def _candidate(key: str, candidate: Mapping[str, Any]) -> Iterator[Refusal]:
         if part not in part_names():
             yield f"{key}.parts.{role}", shown(part), _no_part(part)
         elif known and role in SPEAKING_ROLES:
-            problem = _other_protocol(parts()[part], str(preset), str(role))
+            problem = _other_protocol(parts()[part], str(preset), SPEAKING_ROLES[str(role)])
             if problem:
                 yield f"{key}.parts.{role}", shown(part), problem
 
 
-def _other_protocol(part: Part, preset: str, role: str) -> str:
+def _other_protocol(part: Part, preset: str, category: str) -> str:
     """Why a switch or NIC cannot run the preset: it speaks the other protocol only."""
     side = "ib" if technology(preset).fabric == "ib" else "ethernet"
-    if part.category != role or part.technology in (side, "both"):
+    if part.category != category or part.technology in (side, "both"):
         return ""
     words = {"ib": "InfiniBand", "ethernet": "Ethernet"}
-    known = [p.id for p in parts().values() if p.category == role and p.technology in (side, "both")]
-    what = {"switch": "a switch", "nic": "a NIC"}[role]
+    known = [p.id for p in parts().values() if p.category == category and p.technology in (side, "both")]
+    what = {"switch": "a switch", "nic": "a NIC"}[category]
     return (
         f"is {what} for {words[part.technology]} only, {preset} runs on {words[side]}; "
         f"allowed: {', '.join(known)}"

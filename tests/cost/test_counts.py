@@ -211,3 +211,11 @@ def test_more_cages_than_a_switch_has_are_an_error() -> None:
     of = {"x": {"technology": "rocev2_200g", "parts": nic, "overrides": rate}}
     built = bill("x", 1024, of, topology={"kind": "fat_tree"}, **QUIET)
     assert any("cages" in text and "has 64" in text for text in built.errors)
+
+
+def test_a_spine_of_the_other_protocol_is_refused() -> None:
+    of = {"x": {**ROCE, "parts": {**ROCE["parts"], "spine_switch": "sw_qm9700"}}}
+    with pytest.raises(
+        InputError, match=r"candidates.x.parts.spine_switch = '?sw_qm9700'?: is a switch for InfiniBand"
+    ):
+        scenario(512, of)

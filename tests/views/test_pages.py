@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from app import PAGES
+from models.cli import main
+from models.compare.cost_tables import RUNNING
+from models.scenario.load import SHIPPED, load
 from views.work import STORE, Job
 
 MODULES = [entry[0] for group in PAGES.values() for entry in group]
@@ -83,6 +88,45 @@ def test_a_price_edit_moves_cost_but_no_time(run_page: Callable[..., Any]) -> No
     assert before[times].sort_index().equals(after[times].sort_index())
     assert before.loc["InfiniBand NDR", "Capital"] != after.loc["InfiniBand NDR", "Capital"]
     assert before.loc["RoCEv2 400G", "Capital"] == after.loc["RoCEv2 400G", "Capital"]
+
+
+def test_the_cost_page_shows_what_the_command_writes(run_page: Callable[..., Any], tmp_path: Path) -> None:
+    """Bill, ownership and totals of the page against the CSV files of `fabric-compare compare`."""
+    from models.units import usd_text
+
+    assert main(["compare", str(SHIPPED / "startup-256-h100.yaml"), "--out", str(tmp_path)]) == 0
+    bill = pd.read_csv(tmp_path / "bill_of_materials.csv")
+    owned = pd.read_csv(tmp_path / "ownership.csv", dtype={"year": str})
+    page = run_page("cost", scenario=["startup-256-h100"])
+    shown_all = [entry.value for entry in page.dataframe]
+    by_category = next(table for table in shown_all if "total" in table)
+    shown = next(table for table in shown_all if "Quantity" in table)
+    table = next(table for table in shown_all if "network_share_fraction" in table)
+    first = str(page.selectbox(key="bill-of").value)
+    mine = bill[bill.candidate == first].reset_index(drop=True)
+    assert list(shown["Quantity"]) == list(mine.quantity_total)
+    assert list(shown["Sum"]) == [usd_text(v) for v in mine.extended_mid_usd]
+    assert list(shown["Source"]) == list(mine.price_source)
+    pd.testing.assert_frame_equal(
+        table.astype({"year": str}).reset_index(drop=True), owned, check_dtype=False, rtol=1e-12
+    )
+    # the stacked bars: four networks over five years, discounted
+    flows = owned[owned.year.isin(list("012345")) & owned.category.isin(RUNNING)]
+    rate = load(SHIPPED / "startup-256-h100.yaml").economics.discount_rate_fraction
+    for name, total in zip(by_category.candidate, by_category.total, strict=True):
+        lines = bill[(bill.candidate == name) & ~bill.network.isin(["servers", "facility"])]
+        bought = lines[~lines.category.isin(["licence", "support"])].extended_mid_usd.sum()
+        own = flows[flows.candidate == name]
+        paid = (own.mid_usd * own.network_share_fraction * (1 + rate) ** -own.year.astype(float)).sum()
+        assert total == usd_text(bought + paid)
+
+
+def test_an_unknown_price_is_said_on_the_cost_page(run_page: Callable[..., Any]) -> None:
+    query = {"set": ["topology.cable_m.leaf_spine:5000"], "off": ["InfiniBand NDR"]}
+    page = run_page("cost", **query)
+    assert not page.exception and not page.error
+    assert "lower bounds" in page.warning[0].value and "cb_os2_route" in page.warning[0].value
+    assert "unknown" in set(page.dataframe[1].value["Sum"])
 
 
 def test_a_candidate_is_copied_with_one_thing_changed(run_page: Callable[..., Any]) -> None:
