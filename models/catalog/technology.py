@@ -65,6 +65,10 @@ def _in(low: float, high: float, what: str) -> Any:
     return Field(description=what, json_schema_extra={"allowed": [low, high]})
 
 
+def _optional(low: float, high: float, what: str) -> Any:
+    return Field(None, description=what, json_schema_extra={"allowed": [low, high]})
+
+
 class LinkFigures(Strict):
     """Rates and latencies of one NIC port and one switch hop, one way."""
 
@@ -98,6 +102,17 @@ class CongestionControl(Strict):
     kind: Literal["dcqcn", "ib_cc", "receiver_driven", "spectrum_x", "dctcp", "cubic", "none"]
     parameter_set: str = ""
     source: str = Field(min_length=3)
+    kmin_kb: Sourced | None = _optional(0.1, 1e6, "queue at which marking begins, kB; default: the set's")
+    kmax_kb: Sourced | None = _optional(0.1, 1e6, "queue above which every packet is marked, kB")
+    pmax: Sourced | None = _optional(1e-6, 1, "probability of a mark at kmax")
+
+    @model_validator(mode="after")
+    def _in_range(self) -> CongestionControl:
+        used = {"dcqcn": 3, "spectrum_x": 3, "dctcp": 1}.get(self.kind, 0)
+        for name in ("kmin_kb", "kmax_kb", "pmax")[used:]:
+            if getattr(self, name) is not None:
+                raise ValueError(f"{name} has no effect where congestion_control.kind is {self.kind}")
+        return _checked(self)
 
 
 class Routing(Strict):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Literal
+from typing import Literal, Protocol
 
 from models.catalog.technology import Technology
+from models.solvers.incast_outcome import QueueLimits
 from models.topology.link import Link
 from models.topology.network import Network
 from models.workload.phase import Phase, PhaseTime
@@ -33,3 +34,21 @@ def phase_time_function(fabric: str, method: Method) -> PhaseTimeFunction:
     """`phase_time` of a fabric family under a method."""
     function: PhaseTimeFunction = import_module(f"{PACKAGES[fabric]}.{method}").phase_time
     return function
+
+
+class Placed(Protocol):
+    """A technology on a network, with its link."""
+
+    @property
+    def technology(self) -> Technology: ...
+    @property
+    def network(self) -> Network: ...
+    @property
+    def link(self) -> Link: ...
+
+
+def incast_queue_limits(phase: Phase, on: Placed) -> QueueLimits:
+    """Bytes that may wait for the hot port of an incast before the fabric marks, stops or drops."""
+    module = import_module(PACKAGES[on.technology.fabric] + ".incast")
+    limits: QueueLimits = module.queue_limits(phase, on.network, on.link)
+    return limits

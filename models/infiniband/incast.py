@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.infiniband.congestion_control import CongestionControl, congestion_control_sets
+from models.infiniband.congestion_control import (
+    CongestionControl,
+    congestion_control_sets,
+    threshold_bytes,
+)
 from models.infiniband.credits import credit_incast, victim_goodput
-from models.solvers.incast_fabric import incast_fabric
-from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_phase_time
-from models.topology.incast_wiring import incast_bound_s, incast_wiring, spreads_packets
+from models.solvers.incast_fabric import IncastFabric, incast_fabric
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, QueueLimits, incast_phase_time
+from models.topology.incast_wiring import IncastWiring, incast_bound_s, incast_wiring, spreads_packets
 from models.topology.link import Link
 from models.topology.network import Network
 from models.units import KIB
@@ -93,16 +97,7 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     latency_s = wiring.path_latency_s + link.host_pair_latency_s
     time_s = ideal_s + latency_s
     balanced = spreads_packets(link)
-    found = incast_fabric(
-        fan_in=burst.fan_in,
-        rate_bytes_per_s=link.rate_bytes_per_s,
-        propagation_s=wiring.host_propagation_s,
-        leaves=wiring.leaves,
-        spines=wiring.spines,
-        victim=burst.victim,
-        routing="spray" if balanced else "hash",
-        seed=burst.seed,
-    )
+    found = _closed_fabric(burst, wiring, link)
     ports = max(1, min(found.shared_ports, burst.fan_in))
     waiting = max(0.0, burst.fan_in * burst.burst_bytes * (1.0 - 1.0 / burst.fan_in))
     queue = min(waiting, ports * _vl_buffer_bytes(link))
@@ -146,6 +141,45 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
         )
         metrics.append(Metric("victim_share", goodput / line, "fraction", source="of an idle link"))
     return PhaseTime(time_s, time_s, time_s * 1.05, "credits", "fabric", metrics=tuple(metrics))
+
+
+def queue_limits(phase: Phase, network: Network, link: Link) -> QueueLimits:
+    """Queue at which the hot port's senders run out of credits: one lane's buffer of each link that feeds it.
+
+    Marks (FECN) begin at the switch threshold where congestion control is on.
+    """
+    burst = burst_of(phase)
+    wiring = incast_wiring(network, link)
+    found = _closed_fabric(burst, wiring, link)
+    ports = max(1, min(found.shared_ports, burst.fan_in))
+    control, buffer_bytes = _control(link), _vl_buffer_bytes(link)
+    on = control is not None and control.threshold > 0
+    marks = threshold_bytes(control, buffer_bytes) if control is not None and on else None
+    return QueueLimits(
+        buffer_bytes=ports * buffer_bytes,
+        buffer_words=f"input buffers of the {ports} links into the hot switch"
+        if ports > 1
+        else "input buffer of the link into the hot switch",
+        waiting_fraction=1.0 - 1.0 / burst.fan_in,
+        marks_from_bytes=marks,
+        marks_all_bytes=marks,
+        stops_bytes=ports * buffer_bytes,
+        stops_words="credits run out",
+    )
+
+
+def _closed_fabric(burst: Burst, wiring: IncastWiring, link: Link) -> IncastFabric:
+    """Routes as the closed form counts them: the seed's hash, or all spines where routing adapts."""
+    return incast_fabric(
+        fan_in=burst.fan_in,
+        rate_bytes_per_s=link.rate_bytes_per_s,
+        propagation_s=wiring.host_propagation_s,
+        leaves=wiring.leaves,
+        spines=wiring.spines,
+        victim=burst.victim,
+        routing="spray" if spreads_packets(link) else "hash",
+        seed=burst.seed,
+    )
 
 
 def _vl_buffer_bytes(link: Link) -> float:

@@ -6,16 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.rocev2.dcqcn_sets import dcqcn_set
+from models.rocev2.incast_laws import ADMITTED_SENDERS, admits, laws
 from models.solvers.incast_fabric import IncastFabric, incast_fabric
-from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_phase_time
-from models.solvers.queues_types import FlowSet, Gate, Marking, PacketFormat, Recording, SenderLaw
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, QueueLimits, incast_phase_time
+from models.solvers.queues_types import FlowSet, PacketFormat, Recording
 from models.topology.incast_wiring import IncastWiring, incast_bound_s, incast_wiring, spreads_packets
 from models.topology.link import Link
 from models.topology.network import Network
 from models.workload.phase import Burst, Metric, Phase, PhaseTime, burst_of
 
-ADMITTED_SENDERS = 2  # receiver-driven admission: bursts in flight at once (assumption)
 SERIES_SAMPLES = 400
 
 
@@ -35,21 +34,49 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
 
 def _threshold_metrics(burst: Burst, network: Network, link: Link) -> tuple[Metric, ...]:
     """Where marking begins and is certain, and the queue at which every ingress port of the hot switch pauses."""
-    law, marking, gate = _laws(link)
+    limits = _limits(burst, network, link)
     metrics = []
-    if law.kind == "dcqcn":
+    if limits.marks_from_bytes is not None and limits.marks_all_bytes is not None:
         source = f"parameter set {link.technology.congestion_control.parameter_set} at this rate"
-        metrics.append(Metric("ecn_kmin", float(np.min(marking.kmin_bytes)), "bytes", source=source))
-        metrics.append(Metric("ecn_kmax", float(np.min(marking.kmax_bytes)), "bytes", source=source))
-    if gate.kind == "pfc":
-        fabric = _fabric(burst, incast_wiring(network, link), link, burst.seed)
-        ports = max(1, min(fabric.shared_ports, burst.fan_in))
-        buffer_bytes = link.technology.flow_control.switch_buffer_mb.value * 1e6
-        pause = ports * gate.alpha * buffer_bytes / (1.0 + ports * gate.alpha)
-        metrics.append(
-            Metric("pause_threshold", pause, "bytes", source="P_in T, T = alpha B / (1 + P_in alpha)")
-        )
+        metrics.append(Metric("ecn_kmin", limits.marks_from_bytes, "bytes", source=source))
+        metrics.append(Metric("ecn_kmax", limits.marks_all_bytes, "bytes", source=source))
+    if limits.stops_bytes is not None and link.technology.flow_control.kind == "pfc":
+        source = "P_in T, T = alpha B / (1 + P_in alpha)"
+        metrics.append(Metric("pause_threshold", limits.stops_bytes, "bytes", source=source))
     return tuple(metrics)
+
+
+def queue_limits(phase: Phase, network: Network, link: Link) -> QueueLimits:
+    """Queues at the hot port at which ECN marks and PFC pauses (or the switch drops); the shared buffer holds them.
+
+    All P_in ingress ports that feed the hot port pause at P_in T, T = alpha B / (1 + P_in alpha); without PFC one
+    busy port drops above alpha B / (1 + alpha).
+    """
+    return _limits(burst_of(phase), network, link)
+
+
+def _limits(burst: Burst, network: Network, link: Link) -> QueueLimits:
+    law, marking, gate = laws(link)
+    buffer_bytes = link.technology.flow_control.switch_buffer_mb.value * 1e6
+    ports = 1
+    if gate.kind == "pfc":
+        ports = hot_ports(burst, network, link)
+    admitted = ADMITTED_SENDERS if admits(link) else burst.fan_in
+    return QueueLimits(
+        buffer_bytes=buffer_bytes,
+        buffer_words="shared buffer of the hot switch",
+        waiting_fraction=min(burst.fan_in - 1, admitted) / burst.fan_in,
+        marks_from_bytes=float(np.min(marking.kmin_bytes)) if law.kind == "dcqcn" else None,
+        marks_all_bytes=float(np.min(marking.kmax_bytes)) if law.kind == "dcqcn" else None,
+        stops_bytes=ports * gate.alpha * buffer_bytes / (1.0 + ports * gate.alpha),
+        stops_words="links pause" if gate.kind == "pfc" else "packets drop",
+    )
+
+
+def hot_ports(burst: Burst, network: Network, link: Link) -> int:
+    """P_in: ingress ports of the hot switch that carry the incast."""
+    fabric = _fabric(burst, incast_wiring(network, link), link, burst.seed)
+    return max(1, min(fabric.shared_ports, burst.fan_in))
 
 
 def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutcome:
@@ -58,7 +85,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
 
     wiring = incast_wiring(network, link)
     fabric = _fabric(burst, wiring, link, seed)
-    law, marking, gate = _laws(link)
+    law, marking, gate = laws(link)
     ideal_s = incast_bound_s(burst, link)
     base_s = wiring.path_latency_s + link.host_pair_latency_s
     choice = "random" if link.technology.routing.kind == "spray" else "least_queued"
@@ -69,14 +96,13 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     )
     watch = (fabric.hot_link, *((fabric.victim_link,) if burst.victim else ()))
     after = tuple(
-        (i - ADMITTED_SENDERS,) if _admits(link) and i >= ADMITTED_SENDERS else ()
-        for i in range(burst.fan_in)
+        (i - ADMITTED_SENDERS,) if admits(link) and i >= ADMITTED_SENDERS else () for i in range(burst.fan_in)
     )
     alone = FlowSet(
         paths=fabric.paths[: burst.fan_in],
         bytes=np.full(burst.fan_in, float(burst.burst_bytes)),
         start_s=np.zeros(burst.fan_in),
-        after=after if _admits(link) else (),
+        after=after if admits(link) else (),
     )
     step_s = max(1e-6, ideal_s / SERIES_SAMPLES)
     limit_s = 50.0 * ideal_s + 0.1
@@ -91,7 +117,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
             paths=fabric.paths,
             bytes=np.append(alone.bytes, np.inf),
             start_s=np.zeros(burst.fan_in + 1),
-            after=(*after, ()) if _admits(link) else (),
+            after=(*after, ()) if admits(link) else (),
             group=np.append(np.zeros(burst.fan_in, dtype=np.int64), 1),
         )
         step_s = max(step_s, end_s / (2 * SERIES_SAMPLES))
@@ -145,13 +171,13 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     fabric = _fabric(burst, wiring, link, burst.seed)
     ideal_s = incast_bound_s(burst, link)
     latency_s = wiring.path_latency_s + link.host_pair_latency_s
-    law, marking, gate = _laws(link)
+    law, marking, gate = laws(link)
     time_s = ideal_s + latency_s
     waiting = burst.fan_in * burst.burst_bytes * (1.0 - 1.0 / burst.fan_in)
     buffer_bytes = link.technology.flow_control.switch_buffer_mb.value * 1e6
     ports = max(1, min(fabric.shared_ports, burst.fan_in))
     threshold = gate.alpha * buffer_bytes / (1.0 + ports * gate.alpha)
-    if _admits(link):
+    if admits(link):
         waiting = min(waiting, ADMITTED_SENDERS * burst.burst_bytes)
     paused = gate.kind == "pfc" and waiting > ports * threshold
     controlled = law.kind == "dcqcn" and waiting > float(np.min(marking.kmin_bytes))
@@ -209,36 +235,6 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     return PhaseTime(time_s, time_s, time_s + lost_s, _words(link), "fabric", metrics=tuple(metrics))
 
 
-def _laws(link: Link) -> tuple[SenderLaw, Marking, Gate]:
-    technology = link.technology
-    flow, control = technology.flow_control, technology.congestion_control
-    alpha = 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
-    one_path = not spreads_packets(link)  # out of order packets would look like losses
-    go_back = technology.loss_recovery.kind == "go_back_n" and one_path
-    gate = Gate(
-        "pfc" if flow.kind == "pfc" else "drop",
-        alpha=alpha,
-        recovery="go_back_n" if go_back else "selective_repeat",
-    )
-    if control.kind not in ("dcqcn", "spectrum_x"):
-        return SenderLaw("none"), Marking(), gate
-    figures = dcqcn_set(control.parameter_set or "hpcc_dcqcn", link.rate_bytes_per_s)
-    law = SenderLaw(
-        "dcqcn",
-        alpha_timer_s=figures.alpha_timer_s,
-        cut_interval_s=figures.cut_interval_s,
-        increase_timer_s=figures.increase_timer_s,
-        fast_recovery_stages=figures.fast_recovery_stages,
-        g=figures.g,
-        additive_bytes_per_s=figures.additive_bytes_per_s,
-        hyper_bytes_per_s=figures.hyper_bytes_per_s,
-        min_rate_bytes_per_s=figures.min_rate_bytes_per_s,
-        cnp_interval_s=figures.cnp_interval_s,
-        byte_counter_bytes=figures.byte_counter_bytes,
-    )
-    return law, Marking(figures.kmin_bytes, figures.kmax_bytes, figures.pmax), gate
-
-
 def _fabric(burst: Burst, wiring: IncastWiring, link: Link, seed: int) -> IncastFabric:
     return incast_fabric(
         fan_in=burst.fan_in,
@@ -252,10 +248,6 @@ def _fabric(burst: Burst, wiring: IncastWiring, link: Link, seed: int) -> Incast
         routing="spray" if spreads_packets(link) else "hash",
         seed=seed,
     )
-
-
-def _admits(link: Link) -> bool:
-    return link.technology.congestion_control.kind == "receiver_driven"
 
 
 def _words(link: Link) -> str:

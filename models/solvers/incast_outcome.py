@@ -45,6 +45,32 @@ class IncastOutcome:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class QueueLimits:
+    """How many bytes may wait for the hot port before something happens; None where it never does.
+
+    `waiting_fraction`: the share of all bursts together that waits at once while the port drains at line rate.
+    """
+
+    buffer_bytes: float  # the memory that holds what waits
+    buffer_words: str
+    waiting_fraction: float
+    marks_from_bytes: float | None  # the first packets are marked: senders begin to slow down
+    marks_all_bytes: float | None  # every packet is marked
+    stops_bytes: float | None  # links pause, credits are gone, or packets drop
+    stops_words: str
+
+    def buffers_full(self, waiting_bytes: float) -> float:
+        """All bursts together, in buffers, that make so many bytes wait: waiting / (fraction x buffer).
+
+        >>> QueueLimits(100.0, "shared", 0.5, None, None, 80.0, "links pause").buffers_full(80.0)
+        1.6
+        """
+        if self.waiting_fraction <= 0:
+            return float("inf")
+        return waiting_bytes / (self.waiting_fraction * self.buffer_bytes)
+
+
 def incast_phase_time(
     outcomes: Sequence[IncastOutcome],
     ideal_s: float,

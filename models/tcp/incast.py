@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.solvers.incast_outcome import IncastOutcome, IncastSeries, incast_phase_time
+from models.solvers.incast_outcome import IncastOutcome, IncastSeries, QueueLimits, incast_phase_time
 from models.topology.incast_wiring import incast_bound_s, incast_wiring
 from models.topology.link import Link
 from models.topology.network import Network
@@ -96,9 +96,7 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     wiring, technology = incast_wiring(network, link), link.technology
     ideal_s = incast_bound_s(burst, link)
     base_s = ideal_s + wiring.path_latency_s + link.host_pair_latency_s
-    alpha_figure = technology.flow_control.dynamic_threshold
-    alpha = 1.0 if alpha_figure is None else alpha_figure.value
-    share = alpha / (1.0 + alpha) * technology.flow_control.switch_buffer_mb.value * 1e6
+    share = _port_share_bytes(link)
     first = burst.fan_in * min(burst.burst_bytes, INITIAL_WINDOW_PACKETS * link.packet_bytes)
     rto_s = technology.loss_recovery.timeout_ms.value * 1e-3
     lost = first > share
@@ -139,5 +137,30 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     )
 
 
+def queue_limits(phase: Phase, network: Network, link: Link) -> QueueLimits:
+    """Queue at which one busy port drops: alpha / (1 + alpha) of the buffer; DCTCP marks from its threshold on."""
+    burst, flow = burst_of(phase), link.technology.flow_control
+    buffer_bytes = flow.switch_buffer_mb.value * 1e6
+    marks = _ecn_threshold_bytes(link) if link.technology.congestion_control.kind == "dctcp" else None
+    return QueueLimits(
+        buffer_bytes=buffer_bytes,
+        buffer_words="shared buffer of the hot switch",
+        waiting_fraction=1.0 - 1.0 / burst.fan_in,
+        marks_from_bytes=marks,
+        marks_all_bytes=marks,
+        stops_bytes=_port_share_bytes(link),
+        stops_words="packets drop",
+    )
+
+
+def _port_share_bytes(link: Link) -> float:
+    flow = link.technology.flow_control
+    alpha = 1.0 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
+    return alpha / (1.0 + alpha) * flow.switch_buffer_mb.value * 1e6
+
+
 def _ecn_threshold_bytes(link: Link) -> float:
+    given = link.technology.congestion_control.kmin_kb
+    if given is not None:
+        return given.value * 1e3
     return ECN_KB_PER_10_GBIT * 1e3 * link.rate_bytes_per_s * 8.0 / 10e9
