@@ -125,6 +125,8 @@ def sweep_command(arguments: argparse.Namespace) -> int:
         ) from error
     again = f", {done.reused} of them from before" if done.reused else ""
     print(f"{done.points} points{again}", file=sys.stderr)
+    for line in done.answers.lines(done.table):
+        print(line, file=sys.stderr)
     print(done.table)
     return OK
 

@@ -44,6 +44,28 @@ def test_sweep_takes_listed_points_and_the_scenario_s_own_axes(file, tmp_path, c
     assert pd.read_csv(tmp_path / "own" / "sweep.csv")["cluster.gpus"].nunique() == 3
 
 
+def test_sweep_tells_how_many_points_have_no_answer_and_why(file, tmp_path, capsys) -> None:
+    out = tmp_path / "out"
+    arguments = [
+        "sweep", str(file), "--axis", "cluster.gpus=64,68,128", "--axis", "workloads.allreduce.ranks=8,100",
+        "--method", "analytical", "--out", str(out),
+    ]  # fmt: skip
+    assert main(arguments) == 0
+    said = capsys.readouterr().err
+    table = pd.read_csv(out / "sweep.csv")
+    lacking = table[table.status != "ok"]
+    points = lacking[["cluster.gpus", "workloads.allreduce.ranks"]].drop_duplicates()
+    assert f"{len(points)} of 6 points have rows without an answer, {len(lacking)} rows in all" in said
+    assert len(points) == 4  # 68 GPUs fill no nodes; 100 ranks are none of 64 GPUs, and no whole nodes of 128
+    for (status, reason), rows in lacking.groupby(["status", "reason"]).size().items():
+        assert f"  {rows} x {status}: {reason}" in said.splitlines()
+    assert main([*arguments, "--resume"]) == 0
+    assert f"{len(points)} of 6 points have rows without an answer" in capsys.readouterr().err
+    arguments[3:] = ["cluster.gpus=64,128", "--method", "analytical", "--out", str(tmp_path / "all")]
+    assert main(arguments) == 0
+    assert "without an answer" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

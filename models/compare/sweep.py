@@ -15,6 +15,7 @@ from time import monotonic
 from models.compare.axes import Point
 from models.compare.concerns import COST_ONLY, concern, values_of
 from models.compare.fabrics import METHODS, Method
+from models.compare.sweep_answers import Answers
 from models.compare.sweep_costs import Costs, spans
 from models.compare.sweep_files import JOURNAL, SEAL, TABLE, Journal, finished_table, question, write_finished
 from models.compare.sweep_points import Variations, checked_keys
@@ -40,11 +41,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Swept:
-    """A finished sweep: where its table is, and how many of its points were there before."""
+    """A finished sweep: where its table is, how many of its points were there before, and what has no answer."""
 
     table: Path
     points: int
     reused: int
+    answers: Answers
 
 
 class Interrupted(KeyboardInterrupt):
@@ -74,9 +76,10 @@ def sweep(
     folder = Path(folder)
     checked_keys(scenario, points)
     asked = question(scenario, points, methods)
-    if resume and finished_table(folder, asked):
+    finished = finished_table(folder, asked) if resume else None
+    if finished is not None:
         report(len(points), len(points), 0.0)
-        return Swept(folder / TABLE, len(points), len(points))
+        return Swept(folder / TABLE, len(points), len(points), finished)
     (folder / SEAL).unlink(missing_ok=True)
     (folder / TABLE).unlink(missing_ok=True)
     with Journal(folder, asked, resume) as journal:
@@ -95,9 +98,9 @@ def sweep(
                 )
         except KeyboardInterrupt as error:
             raise Interrupted(len(journal.done), len(points), folder) from error
-        table = write_finished(folder, header(list(points[0]) if points else []), journal.rows(), asked)
+        answers = write_finished(folder, header(list(points[0]) if points else []), journal.rows(), asked)
     (folder / JOURNAL).unlink(missing_ok=True)
-    return Swept(table, len(points), reused)
+    return Swept(folder / TABLE, len(points), reused, answers)
 
 
 def rows_text(scenario: Scenario, points: Sequence[Point], methods: Sequence[Method] = METHODS) -> str:

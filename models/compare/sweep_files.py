@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from itertools import chain
 from pathlib import Path
 from time import monotonic
@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from models import __version__
 from models.compare.axes import Point
+from models.compare.sweep_answers import Answers, answers_of, counted
 from models.export import write_text
 from models.scenario.faults import Fault, InputError
 from models.scenario.load import dump
@@ -105,39 +106,42 @@ class Journal:
         self._synced = monotonic()
 
 
-def finished_table(folder: Path, asked: Mapping[str, Any]) -> bool:
-    """Whether the folder already holds the whole, unchanged table of this question.
+def finished_table(folder: Path, asked: Mapping[str, Any]) -> Answers | None:
+    """The answers of the folder's table where it is the whole, unchanged one of this question; else None.
 
     Raises InputError when it holds that of another one.
     """
     seal, table = folder / SEAL, folder / TABLE
     if not (seal.exists() and table.exists()):
-        return False
+        return None
     try:
         found = json.loads(seal.read_text("utf-8"))
     except (ValueError, OSError):
-        return False
+        return None
     if not isinstance(found, dict):
-        return False
+        return None
     _refuse_other(found.get("question"), asked, seal)
-    return bool(found.get("table_sha256") == sha256(table.read_bytes()).hexdigest())
+    with open(table, "rb") as file:
+        whole = found.get("table_sha256") == file_digest(file, "sha256").hexdigest()
+    return answers_of(found.get("answers")) if whole else None
 
 
-def write_finished(folder: Path, header: str, rows: Iterable[bytes], asked: Mapping[str, Any]) -> Path:
-    """Writes the table in the order of the points, then its seal."""
+def write_finished(folder: Path, header: str, rows: Iterable[bytes], asked: Mapping[str, Any]) -> Answers:
+    """Writes the table in the order of the points, then its seal; returns what has no answer."""
+    answers = Answers()
     path = folder / TABLE
     part = path.with_name(path.name + ".part")
     digest = sha256()
     with open(part, "wb") as file:
-        for piece in chain([header.encode()], rows):
+        for piece in chain([header.encode()], counted(rows, answers)):
             digest.update(piece)
             file.write(piece)
         file.flush()
         os.fsync(file.fileno())
     os.replace(part, path)
-    seal = {"question": dict(asked), "table_sha256": digest.hexdigest()}
+    seal = {"question": dict(asked), "answers": answers.record(), "table_sha256": digest.hexdigest()}
     write_text(folder / SEAL, json.dumps(seal, indent=1) + "\n")
-    return path
+    return answers
 
 
 def _finished(path: Path, asked: Mapping[str, Any]) -> tuple[dict[int, tuple[int, int]], int]:
