@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from math import ceil
 
 from models.cost.chosen import Chosen
@@ -33,23 +34,25 @@ def _in_band_rows(scenario: Scenario, of: Management) -> Iterator[Row]:
         ports[at] += 1
         return f"in-band-leaf{at}", f"p{ports[at]}"
 
+    dealt = count()  # ports in turn over pairs and their two leaves, so that no leaf fills before another
     for node in range(nodes):
         for port in range(in_band.ports_per_node):
-            z = leaf(node, port)
+            z = leaf(*divmod(next(dealt), 2))
             yield f"node{node}", f"in-band{port}", *z, "cb_aoc_200", IN_BAND_M, 200.0, "in_band"
     for server in range(scenario.networks.management_servers):
         for port in range(2):
             yield (
                 f"mgmt{server}",
                 f"in-band{port}",
-                *leaf(server, port),
+                *leaf(*divmod(next(dealt), 2)),
                 "cb_aoc_100",
                 IN_BAND_M,
                 100.0,
                 "in_band",
             )
     for port in range(in_band.nfs_ports):
-        yield "nfs", f"p{port + 1}", *leaf(port // 2, port), "cb_aoc_100", IN_BAND_M, 100.0, "in_band"
+        z = leaf(*divmod(next(dealt), 2))
+        yield "nfs", f"p{port + 1}", *z, "cb_aoc_100", IN_BAND_M, 100.0, "in_band"
     if of.in_band_leaves > 1:
         for pair in range(pairs):
             for _ in range(ISL_PER_PAIR):
@@ -103,9 +106,10 @@ def _out_of_band_rows(
     for pair in range(len(appliances) // 2):
         a, z = appliances[2 * pair], appliances[2 * pair + 1]
         yield a, "back-to-back", z, "back-to-back", "cb_cat6", ISL_M, 1.0, "out_of_band"
+    dealt = count(of.edge_ports)  # after the ports of the in-band network itself
     for switch in range(of.out_of_band_switches):
         for uplink in range(scenario.networks.out_of_band.uplinks_per_switch):
-            leaf = (2 * switch + uplink) % max(1, of.in_band_leaves)
+            leaf = next(dealt) % max(1, of.in_band_leaves)
             z_node = f"in-band-leaf{leaf}" if of.in_band_leaves else "owner-network"
             yield (
                 f"oob{switch}", f"uplink{uplink + 1}", z_node, f"oob{switch}.{uplink + 1}", "cb_aoc_100",

@@ -75,3 +75,12 @@ def test_bill_and_plan_agree_on_storage_and_management() -> None:
 def test_a_network_that_cannot_be_built_is_refused_before_the_first_row() -> None:
     with pytest.raises(InputError, match="exceed"):
         cabling_rows(scenario(1_048_576), "ib")
+
+
+@pytest.mark.parametrize(("nodes", "ports_per_node"), [(127, 2), (700, 2), (1025, 2), (300, 1), (90, 3)])
+def test_in_band_leaves_have_the_ports_they_need(nodes: int, ports_per_node: int) -> None:
+    s = scenario(nodes * 8, networks={"in_band": {"ports_per_node": ports_per_node}})
+    rows = list(cabling_rows(s, "ib"))
+    ends = [*((row.a_node, row.a_port) for row in rows), *((row.z_node, row.z_port) for row in rows)]
+    data = Counter(node for node, port in ends if node.startswith("in-band-") and port != "mgmt0")
+    assert max(data.values()) <= (parts()["sw_sn4600c"].ports or 0)

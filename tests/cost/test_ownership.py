@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from models.catalog.parts import parts
 from models.cost.bill_of_materials import bill_of_materials
-from models.cost.lines import is_network
-from models.cost.ownership import annuity_factor, ownership
+from models.cost.lines import Bill, is_network
+from models.cost.ownership import annuity_factor, energy_usd_per_w_year, ownership, space_usd_per_w_year
 from models.cost.power import line_power_w, network_power_w
 from models.cost.tables import network_bands, ownership_table, yearly_costs
 from models.units import HOURS_PER_YEAR
-from tests.cost.scenarios import IB, bill, scenario
+from tests.cost.scenarios import BRANDED, IB, bill, scenario
 
 FLAT = {
     "years": 5, "discount_rate_fraction": 0.0, "usd_per_kwh": 0.1, "pue": 1.5, "space_usd_per_kw_month": 100.0,
@@ -127,3 +128,56 @@ def test_network_share_names_its_denominator_and_is_in_the_published_range() -> 
     # AM Compute about 20 % of cluster, Epoch 9-13 %, tech-talk 8.6 % (switches and links only)
     assert 0.08 < capital.network_usd[1] / capital.usd[1] < 0.25
     assert "servers" in capital.denominator
+
+
+def test_watts_of_the_1016_gpu_fabrics() -> None:
+    """Switches and modules of 127 nodes at 400G by hand from typical watts: about 67 kW NDR, 54 kW Spectrum-4."""
+    ib = bill("ib", 1016, cluster={"server": "sv_dgx_h100"})
+    parts_w = {
+        "sn": {"technology": "rocev2_400g", "parts": {"switch": "sw_sn5600", "nic": "nic_cx7_400", **BRANDED}}
+    }
+    roce = bill("sn", 1016, parts_w, cluster={"server": "sv_dgx_h100"})
+
+    def watts(built: Bill, categories: tuple[str, ...]) -> float:
+        return line_power_w(
+            built.lines,
+            lambda line: (
+                line.network == "compute" and line.category in categories and line.tier != "management"
+            ),
+        )
+
+    optics = 1536 * 15 + 508 * 15
+    assert watts(ib, ("transceiver",)) == optics == watts(roce, ("transceiver",))
+    assert watts(ib, ("switch", "transceiver")) == pytest.approx(48 * 747 + optics) == pytest.approx(66_516)
+    assert watts(roce, ("switch", "transceiver")) == pytest.approx(24 * 940 + optics) == pytest.approx(53_220)
+
+
+def test_a_kilowatt_costs_about_sixteen_thousand_dollars_in_five_years() -> None:
+    """184 USD per kW and month of space, 0.083 USD/kWh at PUE 1.25, not discounted."""
+    s = scenario(economics={"usd_per_kwh": 0.083, "pue": 1.25, "space_usd_per_kw_month": 184.06})
+    energy, space = energy_usd_per_w_year(s, parts())[1], space_usd_per_w_year(s, parts())[1]
+    assert 5 * 1000 * energy == pytest.approx(5 * HOURS_PER_YEAR * 0.083 * 1.25)
+    assert 5 * 1000 * space == pytest.approx(5 * 12 * 184.06)
+    assert 15_000 < 5 * 1000 * (energy + space) < 16_500
+
+
+def test_low_and_high_reach_every_figure() -> None:
+    """Bands of prices, energy, space, support and staff come through to USD per GPU-hour; each moves alone too."""
+    s = scenario()
+    own = ownership(s, "ib", bill("ib"))
+    for flow in own.flows:
+        low, mid, high = flow.usd
+        assert low <= mid <= high and low < high, flow.category
+    low, mid, high = own.per_gpu_hour()
+    assert low < mid < high
+    tight = scenario(economics={"usd_per_kwh": 0.083, "space_usd_per_kw_month": 184.06, "network_staff": 6})
+    fixed = {f.category: f.usd for f in ownership(tight, "ib", bill("ib")).flows if f.year == 1}
+    for category in ("power", "space", "labour"):
+        assert fixed[category][0] == fixed[category][1] == fixed[category][2]
+
+
+def test_spares_are_bought_and_draw_no_power() -> None:
+    none = {"spares_fraction": dict.fromkeys(("switch", "transceiver", "nic", "cable"), 0.0)}
+    with_spares, without = bill("ib"), bill("ib", economics=none)
+    assert with_spares.capital()[1] > without.capital()[1]
+    assert line_power_w(with_spares.lines) == line_power_w(without.lines)
