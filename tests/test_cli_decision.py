@@ -99,7 +99,7 @@ def test_sensitivity_writes_four_tables_and_repeats(file, tmp_path, capsys) -> N
     assert list(draws) == ["draw", "candidate", "yearly_usd", "relative_work", "work_per_dollar"]
     assert len(draws) == 256 * len(small_scenario().candidates)
     assert main(["diff", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "0 of" in capsys.readouterr().out
+    assert "draws: 0 changed, 0 added, 0 removed" in capsys.readouterr().out
 
 
 def test_report_writes_three_files(file, tmp_path, capsys) -> None:
@@ -127,4 +127,4 @@ def test_diff_of_two_scenarios(file, tmp_path, capsys) -> None:
     assert main(["diff", str(file), str(other)]) == 0
     assert "cluster.gpus: 64 -> 256" in capsys.readouterr().out
     assert main(["diff", str(file), str(tmp_path)]) == 2
-    assert "one is a file, one a folder" in capsys.readouterr().err
+    assert "one is a scenario file, the other a folder" in capsys.readouterr().err

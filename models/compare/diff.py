@@ -1,137 +1,57 @@
-"""What changed between two scenarios or two result folders, and how the answer moved."""
+"""What changed between two scenarios or two results, and how the answer moved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from models.compare.case import Case, Score, case_at, ranking, scores
-from models.compare.fabrics import Method
-from models.compare.sweep_points import Variations
+from models.compare.diff_scenarios import scenarios_text
+from models.compare.diff_tables import KEYS, RowChange, TableDiff, axes_of, kind_of, read_table, table_diff
+from models.compare.sweep_files import JOURNAL
 from models.scenario.faults import Fault, InputError
-from models.scenario.load import load
-from models.scenario.schema import Scenario
 
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "comparison": ("candidate", "method", "workload", "metric"),
-    "ownership": ("candidate", "year", "category"),
-    "bill_of_materials": ("candidate", "network", "tier", "category", "part", "description"),
-    "decision": ("candidate", "metric", "input"),
-    "tornado": ("input",),
-    "break_even": ("a", "b", "quantity"),
-    "phases": ("candidate", "method", "workload", "phase"),
-}
-VALUES: Mapping[str, str] = {
-    "comparison": "value", "ownership": "mid_usd", "bill_of_materials": "extended_mid_usd", "decision": "value",
-    "tornado": "swing", "break_even": "value", "phases": "time_s",
-}  # fmt: skip
-SMALLEST = 1e-9  # relative; below it nothing moved
 SHOWN = 25
-
-
-@dataclass(frozen=True)
-class Change:
-    """One figure or key that differs; None = not there."""
-
-    what: str
-    before: Any
-    after: Any
-
-    @property
-    def relative(self) -> float | None:
-        """Change of a number as a fraction of what it was."""
-        if isinstance(self.before, int | float) and isinstance(self.after, int | float) and self.before:
-            return float(self.after) / float(self.before) - 1.0
-        return None
-
-
-def scenario_changes(a: Scenario, b: Scenario) -> list[Change]:
-    """Dotted keys whose value differs, defaults included, so that a default written out is no change.
-
-    >>> from models.scenario.load import SHIPPED, load, with_value
-    >>> s = load(SHIPPED / "llama3-70b-1024-h100.yaml")
-    >>> scenario_changes(s, with_value(s, "cluster.gpus", 2048))
-    [Change(what='cluster.gpus', before=1024, after=2048)]
-    """
-    before, after = _flat(a.model_dump(mode="json")), _flat(b.model_dump(mode="json"))
-    keys = list(dict.fromkeys([*before, *after]))
-    return [Change(key, before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)]
-
-
-def answer_changes(
-    a: Scenario, b: Scenario, methods: tuple[Method, ...] = ("analytical",)
-) -> tuple[dict[str, Score], dict[str, Score]]:
-    """Scores of both scenarios."""
-
-    def found(scenario: Scenario) -> dict[str, Score]:
-        case: Case = case_at(Variations(scenario, (), methods), {})
-        return scores(case)
-
-    return found(a), found(b)
-
-
-def table_changes(name: str, before: pd.DataFrame, after: pd.DataFrame) -> list[Change]:
-    """Figures of a result table that moved, largest relative move first, then rows on one side only."""
-    keys = [key for key in KEYS[name] if key in before and key in after]
-    value = VALUES[name]
-    if not keys or value not in before or value not in after:
-        return []
-
-    def indexed(table: pd.DataFrame) -> dict[tuple[str, ...], Any]:
-        rows = table[keys].fillna("").astype(str).itertuples(index=False, name=None)
-        return dict(zip(rows, table[value].tolist(), strict=True))
-
-    old, new = indexed(before), indexed(after)
-    changes = []
-    for key in dict.fromkeys([*old, *new]):
-        x, y = old.get(key), new.get(key)
-        if key in old and key in new and _same(x, y):
-            continue
-        changes.append(Change(" / ".join(k for k in key if k), x, y))
-    return sorted(changes, key=lambda c: (c.relative is None, -abs(c.relative or 0.0), c.what))
+SHOWN_APART = 10  # rows added, rows removed
 
 
 def difference_text(a: Path, b: Path, progress: Callable[[str], None] = lambda text: None) -> str:
-    """The difference of two scenario files or two result folders, as text.
+    """The difference of two scenario files, two result folders or two result tables, as text.
 
-    Raises InputError when one is a file and the other a folder, or when the folders hold no result tables.
+    Raises InputError when the two are of different kinds, cannot be read, or are no results.
     """
-    if a.is_dir() != b.is_dir():
-        raise InputError([Fault(str(b), "", "", f"cannot be compared with {a}: one is a file, one a folder")])
-    return _folders_text(a, b) if a.is_dir() else _scenarios_text(a, b, progress)
+    kinds = [_what(path) for path in (a, b)]
+    if kinds[0] != kinds[1]:
+        problem = f"cannot be compared with {a}: one is {kinds[0]}, the other {kinds[1]}"
+        raise InputError([Fault(str(b), "", "", problem)])
+    if kinds[0] == "a folder":
+        return _folders_text(a, b)
+    return _files_text(a, b) if kinds[0] == "a table" else scenarios_text(a, b, progress)
 
 
-def _scenarios_text(a: Path, b: Path, progress: Callable[[str], None]) -> str:
-    first, second = load(a), load(b)
-    changes = scenario_changes(first, second)
-    lines = [f"{a} -> {b}", ""]
-    lines += [f"  {_line(change)}" for change in changes] or ["  no key differs"]
-    progress("both answers, in closed form")
-    before, after = answer_changes(first, second)
-    lines += ["", "work per dollar (closed form), relative to the best of each"]
-    order = ranking(after)
-    best_before = max(score.work_per_dollar for score in before.values())
-    best_after = after[order[0]].work_per_dollar
-    for name in [*order, *(n for n in ranking(before) if n not in after)]:
-        was = f"{before[name].work_per_dollar / best_before:.4f}" if name in before else "not there"
-        now = f"{after[name].work_per_dollar / best_after:.4f}" if name in after else "not there"
-        usd = ""
-        if name in before and name in after:
-            usd = f"   USD a year {before[name].yearly_usd:,.0f} -> {after[name].yearly_usd:,.0f}"
-        lines.append(f"  {name}: {was} -> {now}{usd}")
-    lines += ["", _moved(ranking(before)[0], order[0])]
-    return "\n".join(lines)
+def _what(path: Path) -> str:
+    if not path.exists():
+        raise InputError([Fault(str(path), "", "", "cannot be read: No such file or directory")])
+    return "a folder" if path.is_dir() else "a table" if path.suffix.lower() == ".csv" else "a scenario file"
+
+
+def _files_text(a: Path, b: Path) -> str:
+    before, after = read_table(a), read_table(b)
+    kinds = kind_of(a, before), kind_of(b, after)
+    if kinds[0] != kinds[1]:
+        raise InputError([Fault(str(b), "", "", f"is a {kinds[1]} table, {a} a {kinds[0]} table")])
+    return "\n".join([f"{a} -> {b}", *_table_lines(kinds[0], before, after)])
 
 
 def _folders_text(a: Path, b: Path) -> str:
     lines = [f"{a} -> {b}"]
-    names = [name for name in KEYS if (a / f"{name}.csv").exists() or (b / f"{name}.csv").exists()]
+    names = [name for name in KEYS if any((folder / f"{name}.csv").exists() for folder in (a, b))]
     if not names:
+        for folder in (a, b):
+            if (folder / JOURNAL).exists():
+                problem = "holds an unfinished sweep; finish it with sweep --resume first"
+                raise InputError([Fault(str(folder), "", "", problem)])
         expected = ", ".join(f"{name}.csv" for name in KEYS)
         raise InputError([Fault(str(a), "", "", f"holds no result tables; expected one of {expected}")])
     for name in names:
@@ -139,53 +59,107 @@ def _folders_text(a: Path, b: Path) -> str:
         absent = [path for path in pair if not path.exists()]
         if absent:
             lines += ["", f"{name}: {absent[0]} is not there"]
-            continue
-        before, after = (pd.read_csv(path, keep_default_na=True) for path in pair)
-        changes = table_changes(name, before, after)
-        lines += ["", f"{name}: {len(changes)} of {max(len(before), len(after))} rows differ"]
-        lines += [f"  {_line(change)}" for change in changes[:SHOWN]]
-        if len(changes) > SHOWN:
-            lines.append(f"  ... and {len(changes) - SHOWN} more")
-        if name == "decision":
-            lines += ["", _moved(_winner(before), _winner(after))]
+        else:
+            tables = [read_table(path) for path in pair]
+            for path, table in zip(pair, tables, strict=True):
+                kind = kind_of(path, table)
+                if kind != name:
+                    raise InputError(
+                        [Fault(str(path), "", "", f"has the columns of {kind}.csv, not of {name}.csv")]
+                    )
+            lines += _table_lines(name, *tables)
     return "\n".join(lines)
 
 
-def _winner(decision: pd.DataFrame) -> str:
-    found = decision[decision.metric == "verdict"].candidate
-    return str(found.iloc[0]) if len(found) else "nobody"
+def _table_lines(kind: str, before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
+    found = table_diff(kind, before, after)
+    lines = ["", f"{kind}: {_counts(found)}"]
+    if found.columns_added or found.columns_removed:
+        sides = (("new", found.columns_added), ("gone", found.columns_removed))
+        lines.append(
+            "  columns " + "; ".join(f"{word}: {', '.join(names)}" for word, names in sides if names)
+        )
+    lines += _listed([f"  {_changed(c)}" for c in found.changed], SHOWN, "changed")
+    lines += _listed([f"  + {c.key}: {_shown(c.after)}" for c in found.added], SHOWN_APART, "added")
+    lines += _listed([f"  - {c.key}: {_shown(c.before)}" for c in found.removed], SHOWN_APART, "removed")
+    said = _answers(kind, before, after)
+    return [*lines, "", said] if said else lines
+
+
+def _counts(found: TableDiff) -> str:
+    parts = (len(found.changed), "changed"), (len(found.added), "added"), (len(found.removed), "removed")
+    said = ", ".join(f"{count} {word}" for count, word in parts)
+    return f"{said}, {found.unchanged} unchanged rows"
+
+
+def _listed(lines: list[str], most: int, word: str) -> list[str]:
+    return lines if len(lines) <= most else [*lines[:most], f"  ... and {len(lines) - most} more {word}"]
+
+
+def _changed(change: RowChange) -> str:
+    others = f" [{', '.join(change.others)}]" if change.others else ""
+    if change.before == change.after:
+        return f"{change.key}: {_shown(change.after)}, but other columns differ{others}"
+    moved = "" if change.relative is None else f" ({change.relative:+.2%})"
+    return f"{change.key}: {_shown(change.before)} -> {_shown(change.after)}{moved}{others}"
+
+
+def _shown(cell: str) -> str:
+    if not cell:
+        return "empty"
+    try:
+        return cell if cell.lstrip("-").isdigit() else f"{float(cell):.6g}"
+    except ValueError:
+        return cell
+
+
+def _answers(kind: str, before: pd.DataFrame, after: pd.DataFrame) -> str:
+    """Whether somebody else is best now; nothing for tables that hold no answer."""
+    if kind == "decision":
+        names = [_named(table[table.metric == "verdict"].candidate) for table in (before, after)]
+        return _moved(*names)
+    if kind == "comparison":
+        names = [_named(_best(table, []).candidate) for table in (before, after)]
+        return _moved(*names) if all(names) else ""
+    if kind != "sweep":
+        return ""
+    axes = [key for key in axes_of(kind, after) if key in before]
+    old, new = (
+        (_best(table, axes).set_index(axes).candidate for table in (before, after)) if axes else (None, None)
+    )
+    if old is None or new is None:
+        return ""
+    shared = old.index.intersection(new.index)
+    turned = [at for at in shared if old[at] != new[at]]
+    if not turned:
+        return f"The best candidate is the same at all {len(shared)} points they share."
+    words = [_point(axes, at) + f": {old[at]} -> {new[at]}" for at in turned[:SHOWN_APART]]
+    said = [f"The best candidate changes at {len(turned)} of {len(shared)} points they share.", *words]
+    return "\n  ".join(said)
+
+
+def _best(table: pd.DataFrame, axes: list[str]) -> pd.DataFrame:
+    """The row of the most work per dollar, at every point."""
+    rows = table[table.metric == "work_per_dollar"]
+    rows = rows.assign(value=pd.to_numeric(rows.value, errors="coerce")).dropna(subset=["value"])
+    if rows.empty:
+        return rows
+    return rows.loc[rows.groupby(axes).value.idxmax()] if axes else rows.loc[[rows.value.idxmax()]]
+
+
+def _point(axes: list[str], at: object) -> str:
+    cells = at if isinstance(at, tuple) else (at,)
+    return ", ".join(f"{key} {cell}" for key, cell in zip(axes, cells, strict=True))
+
+
+def _named(names: pd.Series) -> str:
+    return str(names.iloc[0]) if len(names) else ""
 
 
 def _moved(before: str, after: str) -> str:
-    if before == after:
-        return f"The answer stays with {after}."
-    return f"The answer moves from {before} to {after}."
-
-
-def _line(change: Change) -> str:
-    moved = "" if change.relative is None else f" ({change.relative:+.2%})"
-    return f"{change.what}: {_shown(change.before)} -> {_shown(change.after)}{moved}"
-
-
-def _shown(value: Any) -> str:
-    if value is None or (isinstance(value, float) and not isfinite(value)):
-        return "not there"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _same(x: Any, y: Any) -> bool:
-    if isinstance(x, int | float) and isinstance(y, int | float):
-        if x != x and y != y:
-            return True
-        return abs(x - y) <= SMALLEST * max(abs(x), abs(y))
-    return bool(x == y)
-
-
-def _flat(mapping: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in mapping.items():
-        if isinstance(value, Mapping) and value:
-            flat.update(_flat(value, f"{prefix}{key}."))
-        else:
-            flat[prefix + key] = value
-    return flat
+    before, after = before or "nobody", after or "nobody"
+    return (
+        f"The answer stays with {after}."
+        if before == after
+        else f"The answer moves from {before} to {after}."
+    )
