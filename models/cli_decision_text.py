@@ -18,7 +18,7 @@ def sensitivity_text(result: Sensitivity) -> str:
     lines = [result.scenario.question, "", result.verdict.sentence]
     lines += [text for text in (result.verdict.time_sentence, result.verdict.cost_sentence) if text]
     lines += ["", _candidates_text(result)]
-    if len(result.workloads) > 1:
+    if len(result.workloads) > 1 and len(result.values) > 1:
         lines += ["", "each workload by itself"]
         lines += [f"  {item.workload}: {item.verdict.sentence}" for item in result.workloads]
     if len(result.values) > 1:
@@ -74,22 +74,22 @@ def _candidates_text(result: Sensitivity) -> str:
     best = max(float(drawn.mean()) for drawn in result.drawn.work_per_dollar.values())
     network = {name: cost.network_usd for name, cost in result.costs.items()}
     idle = {row.candidate: row for row in idle_costs(result.scores, network)}
+    alone = len(result.values) == 1  # nothing to rank it against
     rows = [
         [
             value.candidate,
-            f"{value.relative:.3f}",
-            percent(value.probability_best),
-            percent(regret[value.candidate] / best),
+            *([] if alone else [f"{value.relative:.3f}", percent(value.probability_best)]),
+            *([] if alone else [percent(regret[value.candidate] / best)]),
             usd_text(value.yearly_usd),
             usd_text(idle[value.candidate].network_usd),
             usd_text(idle[value.candidate].one_percent_idle_usd),
-            percent(idle[value.candidate].idle_fraction_that_cancels),
+            *([] if alone else [percent(idle[value.candidate].idle_fraction_that_cancels)]),
         ]
         for value in result.values
     ]
-    header = [
-        "candidate", "work per dollar", "best in", "regret", "USD a year", "network", "1 % idle costs", "idle that cancels",
-    ]  # fmt: skip
+    header = ["candidate", "USD a year", "network", "1 % idle costs"]
+    if not alone:
+        header = [*header[:1], "work per dollar", "best in", "regret", *header[1:], "idle that cancels"]
     return columns_text(header, rows)
 
 

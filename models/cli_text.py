@@ -76,39 +76,10 @@ def figure_text(value: float, unit: str) -> str:
 def comparison_text(result: Comparison) -> str:
     """The verdict, the candidates, and each workload by both methods."""
     scenario = result.scenario
-    lines = [
-        scenario.question,
-        "",
-        result.verdict.sentence,
-        result.verdict.time_sentence,
-        result.verdict.cost_sentence,
-        "",
-    ]
-    header = [
-        "candidate",
-        "work per dollar",
-        "90 % band",
-        "best in",
-        "USD per year",
-        "capital",
-        "network share",
-    ]
-    rows = []
-    for value in result.values:
-        cost = result.costs[value.candidate]
-        rows.append(
-            [
-                value.candidate,
-                f"{value.relative:.3f}",
-                f"{value.low / _best(result):.3f} .. {value.high / _best(result):.3f}",
-                percent(value.probability_best),
-                usd_text(value.yearly_usd),
-                usd_text(cost.capital_usd[1]),
-                percent(cost.network_share_fraction),
-            ]
-        )
-    lines += [columns_text(header, rows), ""]
-    lines += ["work per dollar is relative to the best; network share is of the cluster's capital", ""]
+    said = result.verdict
+    lines = [scenario.question, ""]
+    lines += [text for text in (said.sentence, said.time_sentence, said.cost_sentence) if text]
+    lines += ["", *_candidates(result), ""]
     for workload, table in result.comparison[result.comparison.workload != ""].groupby(
         "workload", sort=False
     ):
@@ -116,6 +87,29 @@ def comparison_text(result: Comparison) -> str:
     for cost in result.costs.values():
         lines.append(f"{cost.candidate}: {cost.network_words}")
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _candidates(result: Comparison) -> list[str]:
+    """What each candidate is worth; a candidate alone only costs, there is nothing to rank it against."""
+    alone = len(result.values) == 1
+    ranks = [] if alone else ["work per dollar", "90 % band", "best in"]
+    rows = []
+    for value in result.values:
+        cost = result.costs[value.candidate]
+        ranked = [
+            f"{value.relative:.3f}",
+            f"{value.low / _best(result):.3f} .. {value.high / _best(result):.3f}",
+            percent(value.probability_best),
+        ]
+        usd = [
+            usd_text(value.yearly_usd),
+            usd_text(cost.capital_usd[1]),
+            percent(cost.network_share_fraction),
+        ]
+        rows.append([value.candidate, *([] if alone else ranked), *usd])
+    text = columns_text(["candidate", *ranks, "USD per year", "capital", "network share"], rows)
+    relative = "" if alone else "work per dollar is relative to the best; "
+    return [text, "", f"{relative}network share is of the cluster's capital"]
 
 
 def _best(result: Comparison) -> float:

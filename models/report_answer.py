@@ -89,9 +89,12 @@ def _candidates(result: Sensitivity) -> Iterator[Part]:
 
 def _workloads(result: Sensitivity) -> Iterator[Part]:
     yield Heading("Workloads")
-    yield Text("Each by itself, as if it were the whole question:")
-    yield Listed([f"{item.workload}: {item.verdict.sentence}" for item in result.workloads])
-    yield Listed([f"{item.workload}, speed alone: {item.verdict.time_sentence}" for item in result.workloads])
+    if len(result.values) > 1:
+        yield Text("Each by itself, as if it were the whole question:")
+        yield Listed([f"{item.workload}: {item.verdict.sentence}" for item in result.workloads])
+        yield Listed(
+            [f"{item.workload}, speed alone: {item.verdict.time_sentence}" for item in result.workloads]
+        )
     for workload, item in result.scenario.workloads.items():
         shown = [w for w in result.performance if w.workload == workload]
         tables = {(w.setup.name, w.method): workload_rows(result.scenario, w) for w in shown}

@@ -119,6 +119,10 @@ def test_one_candidate_alone_has_an_answer_too(tmp_path, capsys) -> None:
     assert main(["sensitivity", *arguments, "--draws", "64"]) == 0
     assert main(["report", *arguments]) == 0
     assert "only candidate" in capsys.readouterr().out
+    assert "speed alone: \n" not in (tmp_path / "o" / "report.md").read_text()
+    assert main(["compare", str(file), "--method", "analytical"]) == 0
+    text = capsys.readouterr().out
+    assert "\n\n\n" not in text and "best in" not in text and "USD per year" in text
 
 
 def test_diff_of_two_scenarios(file, tmp_path, capsys) -> None:

@@ -9,8 +9,10 @@ import numpy as np
 
 from models.compare.draws import Draws, quantiles
 from models.compare.value import Value, ValueDraws
+from models.units import usd_text
 
 SURE_PROBABILITY = 0.9
+LEVEL_FRACTION = 5e-5  # shown as 0.00 %
 NO_DIFFERENCE_FRACTION = 0.01  # published like-for-like pairs scatter by more than this
 
 
@@ -51,12 +53,12 @@ def gap(better: str, other: str, values: Mapping[str, Draws], mids: Mapping[str,
 def percent(fraction: float) -> str:
     """A fraction in per cent with the digits that mean something.
 
-    >>> percent(0.0412), percent(-0.0003), percent(0.25)
-    ('4.1 %', '-0.03 %', '25 %')
+    >>> percent(0.0412), percent(-0.0003), percent(0.25), percent(-1e-6)
+    ('4.1 %', '-0.03 %', '25 %', '0.00 %')
     """
     size = abs(fraction) * 100
     digits = 0 if size >= 9.95 else 1 if size >= 0.95 else 2
-    return f"{fraction * 100:.{digits}f} %"
+    return f"{fraction * 100:z.{digits}f} %"
 
 
 def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_input: str = "") -> Verdict:
@@ -68,6 +70,7 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
     cost_sentence = _cost_sentence(ranked, drawn, cheapest)
     first = ranked[0]
     if len(ranked) == 1:
+        cost_sentence = f"{first.candidate} costs {usd_text(first.yearly_usd)} a year to own."
         text = f"{first.candidate} is the only candidate; nothing to compare it with."
         return Verdict(True, first.candidate, "", text, time_sentence, cost_sentence, None, "")
     # the runner-up that matters is the one most likely to be better after all
@@ -82,13 +85,13 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
             f"{first.candidate} gives {percent(lead.mid)} more {work} per dollar than {lead.other} "
             f"({band}; best in {percent(first.probability_best)} of draws)."
         )
+    elif max(abs(lead.mid), abs(lead.low), abs(lead.high)) < LEVEL_FRACTION:
+        text = f"No difference: {first.candidate} and {lead.other} give the same {work} per dollar."
     elif (
         lead.mid < NO_DIFFERENCE_FRACTION and max(abs(lead.low), abs(lead.high)) < 2 * NO_DIFFERENCE_FRACTION
     ):
-        text = (
-            f"No difference that matters: {first.candidate} and {lead.other} are within "
-            f"{percent(lead.mid)} of each other ({band})."
-        )
+        apart = f"within {percent(lead.mid)} of each other" if abs(lead.mid) >= LEVEL_FRACTION else "level"
+        text = f"No difference that matters: {first.candidate} and {lead.other} are {apart} ({band})."
     else:
         text = (
             f"Too close to call: {first.candidate} is {percent(lead.mid)} ahead of {lead.other} in {work} per dollar, "
@@ -107,6 +110,8 @@ def _time_sentence(ranked: Sequence[Value], drawn: ValueDraws, fastest: Value) -
         return ""
     mids = {v.candidate: v.relative_work for v in ranked}
     gaps = [gap(fastest.candidate, v.candidate, drawn.relative_work, mids) for v in others]
+    if all(g.mid == g.low == g.high == 0 for g in gaps):
+        return f"{_listed([fastest.candidate, *(g.other for g in gaps)])} are equally fast."
     level = [g.other for g in gaps if g.low <= 0 or g.mid < 0.005]
     behind = [g for g in gaps if g.other not in level]
     words = []
@@ -124,8 +129,16 @@ def _cost_sentence(ranked: Sequence[Value], drawn: ValueDraws, cheapest: Value) 
     others = sorted((v for v in ranked if v is not cheapest), key=lambda v: v.yearly_usd)
     if not others:
         return ""
-    words = [f"{v.candidate} {percent(v.yearly_usd / cheapest.yearly_usd - 1)}" for v in others]
-    return f"{cheapest.candidate} is cheapest to own; per year the others cost more: {', '.join(words)}."
+    level = [cheapest.candidate, *(v.candidate for v in others if v.yearly_usd == cheapest.yearly_usd)]
+    words = [
+        f"{v.candidate} {percent(v.yearly_usd / cheapest.yearly_usd - 1)}"
+        for v in others
+        if v.candidate not in level
+    ]
+    if not words:
+        return f"{_listed(level)} cost the same to own."
+    verb = "is" if len(level) == 1 else "are"
+    return f"{_listed(level)} {verb} cheapest to own; per year the others cost more: {', '.join(words)}."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -44,9 +44,8 @@ class Fault:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        key = f" {self.key}" if self.key else ""
-        given = f" = {self.given}" if self.given else ""
-        where = f"{place}:{key}{given}" if key or given else place
+        where = " = ".join(part for part in (self.key, self.given) if part)
+        where = f"{place}: {where}" if where else place
         return one_line(f"{where}: {self.problem}"[:LINE_CHARACTERS])
 
 

@@ -1,0 +1,43 @@
+"""What the verdict says where candidates are twins, level, or alone."""
+
+from models.compare.value import CostLine, TimeBand, value_draws, values
+from models.compare.verdict import Verdict, percent, verdict
+
+
+def said(times_s: dict[str, float], usd: dict[str, float], spread: float = 0.0) -> Verdict:
+    times = {
+        name: [TimeBand("w", 1.0, {"analytical": (s, s * (1 - spread), s * (1 + spread))})]
+        for name, s in times_s.items()
+    }
+    costs = {name: [CostLine("V", value, value, value)] for name, value in usd.items()}
+    drawn = value_draws(times, costs, 1)
+    return verdict(values(times, costs, drawn), drawn, "training")
+
+
+def test_twins_are_said_to_be_equal_not_to_differ_by_nothing() -> None:
+    twins = said({"A": 10.0, "B": 10.0}, {"A": 1e6, "B": 1e6})
+    assert twins.sentence == "No difference: A and B give the same training per dollar."
+    assert twins.time_sentence == "A and B are equally fast."
+    assert twins.cost_sentence == "A and B cost the same to own."
+    assert not twins.decided
+
+
+def test_level_ones_have_their_band_and_no_zero_per_cent() -> None:
+    level = said({"A": 10.0, "B": 10.0}, {"A": 1e6, "B": 1e6}, spread=0.004)
+    assert level.sentence.startswith("No difference that matters: A and B are level (90 % band -")
+    assert "0.00 %" not in level.sentence and "0.00 %" not in level.cost_sentence
+
+
+def test_the_cheapest_are_named_together_where_several_cost_the_same() -> None:
+    three = said({"A": 10.0, "B": 10.0, "C": 10.0}, {"A": 1e6, "B": 1e6, "C": 1.1e6})
+    assert three.cost_sentence == "A and B are cheapest to own; per year the others cost more: C 10 %."
+
+
+def test_one_alone_costs_something_and_is_compared_with_nothing() -> None:
+    alone = said({"A": 10.0}, {"A": 2e6})
+    assert alone.sentence == "A is the only candidate; nothing to compare it with."
+    assert (alone.time_sentence, alone.cost_sentence) == ("", "A costs 2 M USD a year to own.")
+
+
+def test_no_minus_before_a_zero() -> None:
+    assert percent(-4e-5) == "0.00 %" and percent(-6e-5) == "-0.01 %"
