@@ -79,12 +79,22 @@ def _parser() -> argparse.ArgumentParser:
     validate = commands.add_parser(
         "validate",
         help="error against published measurements, packet simulators and reference bills",
-        description="Errors in per cent of every reference set named; all that ship with the tool where none is.",
+        description="Errors in per cent on your own reference sets; with none named, on all that ship with the tool.",
     )
-    validate.add_argument("--published", metavar="CSV", help="measurements with the columns of published.csv")
-    validate.add_argument("--packet", metavar="DIR", help="folder of packet-simulator runs")
     validate.add_argument(
-        "--bom", metavar="CSV", help="reference bills with the columns of bom_reference.csv"
+        "--published",
+        metavar="CSV",
+        help="measurements with the columns of models/evidence/published.csv (default: none)",
+    )
+    validate.add_argument(
+        "--packet",
+        metavar="DIR",
+        help="folder of packet-simulator runs, laid out as models/evidence/packet (default: none)",
+    )
+    validate.add_argument(
+        "--bom",
+        metavar="CSV",
+        help="bills with the columns of models/evidence/bom_reference.csv (default: none)",
     )
     validate.add_argument(
         "--format",
@@ -93,7 +103,9 @@ def _parser() -> argparse.ArgumentParser:
         help="what stdout holds (default: table)",
     )
     validate.add_argument(
-        "--rows", action="store_true", help="every row after the groups, unusable ones with their reason"
+        "--rows",
+        action="store_true",
+        help="every row after the groups, unusable ones with their reason; `record` says which is which",
     )
     validate.set_defaults(command=_validate)
 

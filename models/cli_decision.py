@@ -34,7 +34,9 @@ def add_commands(commands: Any) -> None:
         "repeat for a grid (default: sweep.axes of the scenario)",
     )
     sweep.add_argument(
-        "--points", metavar="CSV", help="listed points instead of a grid; columns are keys, one point a row"
+        "--points",
+        metavar="CSV",
+        help="listed points instead of a grid; columns are keys, one point a row (default: none)",
     )
     add_method(sweep)
     sweep.add_argument(

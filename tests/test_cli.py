@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from models.cli import main
+from models.cli import _parser, main
 from models.scenario.json_schema import schema_text
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -142,6 +143,34 @@ def test_unknown_options_exit_2() -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["compare", FIRST, "--method", "guess"])
     assert stopped.value.code == 2
+
+
+def options() -> list[tuple[str, argparse.Action]]:
+    """Every option and argument of every command."""
+    commands = next(a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return [
+        (name, action)
+        for name, parser in commands.choices.items()
+        for action in parser._actions
+        if not isinstance(action, argparse._HelpAction)
+    ]
+
+
+def test_every_option_says_what_it_takes_and_its_default() -> None:
+    for command, action in options():
+        assert action.help and len(action.help) > 10, (command, action.dest)
+        if action.option_strings and action.nargs != 0:
+            assert "default" in action.help or "required" in action.help, (command, action.dest)
+            if action.default not in (None, []):
+                assert f"default: {action.default}" in action.help
+
+
+def test_readme_names_every_command_and_option() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    for command, action in options():
+        assert f"`{command}" in text
+        for option in action.option_strings:
+            assert f"`{option}" in text, (command, option)
 
 
 def test_schema_and_version(capsys: pytest.CaptureFixture[str]) -> None:

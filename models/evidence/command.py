@@ -24,11 +24,15 @@ def run(
 ) -> int:
     """Prints the records of the sets named (all shipped ones when none is); 1 when a threshold is missed.
 
-    `rows` adds every row after the records, unusable ones with their reason. Raises InputError.
+    `rows` adds every row after the records, unusable ones with their reason; each then says in `record` whether it is
+    a group or a row. Raises InputError.
     """
     found = validate(published, packet, bom)
     table = records(found)
-    shown = [{**record} for record in table] + (row_records(found) if rows else [])
+    shown: list[dict[str, Any]] = [{**record} for record in table]
+    if rows:
+        shown = [{"record": "group", **record} for record in table]
+        shown += [{"record": "row", **record} for record in row_records(found)]
     if output == "json":
         print(json.dumps(shown, indent=1, allow_nan=False))
     elif output == "csv":
@@ -44,7 +48,7 @@ def run(
 
 
 def _csv_text(shown: list[dict[str, Any]], rows: bool) -> str:
-    keys = (*RECORD_KEYS, *ROW_KEYS) if rows else RECORD_KEYS
+    keys = ("record", *RECORD_KEYS, *ROW_KEYS) if rows else RECORD_KEYS
     target = io.StringIO()
     writer = csv.DictWriter(target, keys, restval="", lineterminator="\n")
     writer.writeheader()

@@ -62,8 +62,10 @@ def test_rows_come_after_the_records_with_their_reasons(
 ) -> None:
     assert main(["validate", "--published", shipped, "--format", "json", "--rows"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    rows = [record for record in shown if "id" in record]
-    assert len(rows) == len(rows_of(None)) and shown[-len(rows) :] == rows
+    rows = [record for record in shown if record["record"] == "row"]
+    groups = [record for record in shown if record["record"] == "group"]
+    assert groups + rows == shown and len(rows) == len(rows_of(None))
+    assert all(list(group) == ["record", *FIELDS] for group in groups)
     assert all(list(row)[-len(ROW_FIELDS) :] == ROW_FIELDS for row in rows)
     assert all(row["usable"] or row["reason"] for row in rows)
     assert all(row["low"] <= row["prediction"] <= row["high"] for row in rows if row["usable"])
@@ -73,6 +75,10 @@ def test_csv_and_table_say_the_same(shipped: str, capsys: pytest.CaptureFixture[
     assert main(["validate", "--published", shipped, "--format", "csv"]) == 0
     records = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(records[0]) == FIELDS
+    assert main(["validate", "--published", shipped, "--format", "csv", "--rows"]) == 0
+    both = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(both[0]) == ["record", *FIELDS, *ROW_FIELDS]
+    assert {row["record"] for row in both if row["id"]} == {"row"}
     assert main(["validate", "--published", shipped, "--rows"]) == 0
     text = capsys.readouterr().out
     assert "12 of 12 operator thresholds met" in text and "not compared: " in text
