@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -124,10 +125,11 @@ def _schema(arguments: argparse.Namespace) -> int:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from models.cli_text import comparison_text
+    from models.cli_text import checks_text, comparison_text
     from models.compare.comparison import compare
     from models.compare.fabrics import METHODS
     from models.compare.feasibility import check
+    from models.compare.incast_checks import checks_of
     from models.export import csv_text, write_tables
     from models.scenario.load import load
 
@@ -146,12 +148,13 @@ def _compare(arguments: argparse.Namespace) -> int:
         sys.stdout.write(csv_text(result.comparison))
     elif arguments.format == "json":
         records = result.comparison.to_dict("records")
-        json.dump(
-            {"verdict": result.verdict.sentence, "comparison": records}, sys.stdout, indent=1, allow_nan=False
-        )
+        checks = [asdict(check) for check in checks_of(scenario, result.performance)]
+        document = {"verdict": result.verdict.sentence, "comparison": records, "checks": checks}
+        json.dump(document, sys.stdout, indent=1, allow_nan=False)
         sys.stdout.write("\n")
     else:
         print(comparison_text(result))
+        print(checks_text(checks_of(scenario, result.performance)))
     return OK
 
 

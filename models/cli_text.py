@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from models.compare.comparison import Comparison
+from models.compare.incast_checks import Check, checks_sentence
 from models.compare.verdict import percent
 from models.units import duration_text, size_text, usd_text
 
@@ -110,6 +111,13 @@ def _candidates(result: Comparison) -> list[str]:
     text = columns_text(["candidate", *ranks, "USD per year", "capital", "network share"], rows)
     relative = "" if alone else "work per dollar is relative to the best; "
     return [text, "", f"{relative}network share is of the cluster's capital"]
+
+
+def checks_text(checks: Sequence[Check]) -> str:
+    """What to check of the networks before buying or tuning; what has to be acted on in full."""
+    lines = [f"To check: {checks_sentence(checks)} Every check with its source: --format json."]
+    lines += [f"  {c.candidate}, {c.topic}: {c.finding} {c.advice}" for c in checks if c.state == "act"]
+    return "\n".join(lines)
 
 
 def _best(result: Comparison) -> float:

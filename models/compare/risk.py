@@ -9,9 +9,13 @@ import numpy as np
 
 from models.catalog.parts import parts
 from models.compare.costs import CandidateCost
+from models.compare.incast_checks import STATE_WORDS, Check, incast_checks
 from models.compare.performance import Setup
+from models.infiniband.credits import HEAD_OF_QUEUE_S
+from models.rocev2.pfc import SWITCH_WATCHDOG_S
 from models.scenario.schema import Scenario
 from models.topology.size import CannotBuild
+from models.units import duration_text
 
 PAIRS_CHECKED = 1024
 PATHS_CHECKED = 8
@@ -25,7 +29,7 @@ class RiskRow:
     """One fact about one candidate."""
 
     candidate: str
-    topic: str  # vendors | lead time | deadlock | pause storms | loss | subnet | skills | notes
+    topic: str  # vendors | lead time | deadlock | pause storms | loss | subnet | skills | notes | those of incast_checks
     fact: str
     value: str
     source: str
@@ -33,7 +37,16 @@ class RiskRow:
 
 def risks(scenario: Scenario, setups: Sequence[Setup], costs: Mapping[str, CandidateCost]) -> list[RiskRow]:
     """Facts by candidate and topic."""
-    return [row for on in setups for row in _of(scenario, on, costs.get(on.name))]
+    checks = incast_checks(scenario, setups)
+    return [row for on in setups for row in (*_of(scenario, on, costs.get(on.name)), *_checked(on, checks))]
+
+
+def _checked(on: Setup, checks: Sequence[Check]) -> Iterator[RiskRow]:
+    """What to check of the network under an incast, in closed form; a stuck receiver has its row already."""
+    for check in checks:
+        if check.candidate == on.name and check.topic != "pause storms":
+            fact = check.finding if check.state == "fine" else f"{check.finding} {check.advice}"
+            yield RiskRow(on.name, check.topic, fact, STATE_WORDS[check.state], check.source)
 
 
 def _of(scenario: Scenario, on: Setup, cost: CandidateCost | None) -> Iterator[RiskRow]:
@@ -123,14 +136,16 @@ def dependency_cycle_of(on: Setup, seed: int) -> tuple[tuple[int, ...], int]:
 def _losses(on: Setup) -> Iterator[RiskRow]:
     kind, recovery = on.technology.flow_control.kind, on.technology.loss_recovery
     if kind == "pfc":
+        low, high = (f"{s * 1e3:g}" for s in SWITCH_WATCHDOG_S)
         yield RiskRow(
             on.name, "pause storms", "a NIC that does not drain pauses the tree above it; a watchdog bounds it",
-            "exposed", PAUSE_SOURCE,
+            f"exposed; {low} to {high} ms an event with a watchdog, without end otherwise", PAUSE_SOURCE,
         )  # fmt: skip
     elif kind == "credits":
+        low, high = map(duration_text, HEAD_OF_QUEUE_S)
         yield RiskRow(
             on.name, "pause storms", "a receiver that does not drain stalls its senders by credits; head-of-queue "
-            "lifetime drops what is stuck", "exposed, bounded", "IBTA vol. 1; opensm osm_base.h",
+            "lifetime drops what is stuck", f"exposed, bounded: {low} to {high} an event", "IBTA vol. 1; opensm osm_base.h",
         )  # fmt: skip
     else:
         yield RiskRow(

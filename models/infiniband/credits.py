@@ -26,6 +26,8 @@ HEADER_BYTES = 30.0  # LRH 8 + BTH 12 + ICRC 4 + VCRC 2 + delimiters 2, rounded 
 HOP_LATENCY_S = 0.30e-6  # switch, FEC and short cable, InfiniBand NDR class
 UPDATE_S = 0.10e-6  # assumption: wait for and serialisation of the credit update packet
 FIXED_LOOP_S = 0.6e-6  # assumption of the worked example: packet time, update and transceivers
+# a packet at the head of a blocked queue is dropped after 4.096 us x 2^lifetime: leaf 0x10, else 0x12 (opensm osm_base.h)
+HEAD_OF_QUEUE_S = (4.096e-6 * 2**0x10, 4.096e-6 * 2**0x12)
 
 
 def credit_round_trip_s(

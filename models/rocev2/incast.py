@@ -69,13 +69,14 @@ def _limits(burst: Burst, network: Network, link: Link) -> QueueLimits:
         marks_from_bytes=float(np.min(marking.kmin_bytes)) if law.kind == "dcqcn" else None,
         marks_all_bytes=float(np.min(marking.kmax_bytes)) if law.kind == "dcqcn" else None,
         stops_bytes=ports * gate.alpha * buffer_bytes / (1.0 + ports * gate.alpha),
-        stops_words="links pause" if gate.kind == "pfc" else "packets drop",
+        stops_words=f"{'links' if gate.kind == 'pfc' else 'packets'} {'can ' if law.kind == 'dcqcn' else ''}"
+        f"{'pause' if gate.kind == 'pfc' else 'drop'}",
     )
 
 
 def hot_ports(burst: Burst, network: Network, link: Link) -> int:
     """P_in: ingress ports of the hot switch that carry the incast."""
-    fabric = _fabric(burst, incast_wiring(network, link), link, burst.seed)
+    fabric = incast_wired(burst, network, link)
     return max(1, min(fabric.shared_ports, burst.fan_in))
 
 
@@ -88,12 +89,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     law, marking, gate = laws(link)
     ideal_s = incast_bound_s(burst, link)
     base_s = wiring.path_latency_s + link.host_pair_latency_s
-    choice = "random" if link.technology.routing.kind == "spray" else "least_queued"
-    packet = PacketFormat(
-        payload_bytes=int(link.packet_bytes),
-        header_bytes=int(link.wire_packet_bytes - link.packet_bytes),
-        ack_bytes=86,
-    )
+    packet, choice = incast_packets(link)
     watch = (fabric.hot_link, *((fabric.victim_link,) if burst.victim else ()))
     after = tuple(
         (i - ADMITTED_SENDERS,) if admits(link) and i >= ADMITTED_SENDERS else () for i in range(burst.fan_in)
@@ -233,6 +229,18 @@ def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
             Metric("victim_share", goodput / line, "fraction", held / line, 1.0, "of an idle link")
         )
     return PhaseTime(time_s, time_s, time_s + lost_s, _words(link), "fabric", metrics=tuple(metrics))
+
+
+def incast_wired(burst: Burst, network: Network, link: Link) -> IncastFabric:
+    """The queue network around the hot port of `network`, with the routes of the burst's seed."""
+    return _fabric(burst, incast_wiring(network, link), link, burst.seed)
+
+
+def incast_packets(link: Link) -> tuple[PacketFormat, str]:
+    """Packet format of the link, and how a packet with several paths takes one."""
+    header_bytes = int(link.wire_packet_bytes - link.packet_bytes)
+    packet = PacketFormat(payload_bytes=int(link.packet_bytes), header_bytes=header_bytes, ack_bytes=86)
+    return packet, "random" if link.technology.routing.kind == "spray" else "least_queued"
 
 
 def _fabric(burst: Burst, wiring: IncastWiring, link: Link, seed: int) -> IncastFabric:

@@ -149,7 +149,7 @@ def queue_limits(phase: Phase, network: Network, link: Link) -> QueueLimits:
         marks_from_bytes=marks,
         marks_all_bytes=marks,
         stops_bytes=_port_share_bytes(link),
-        stops_words="packets drop",
+        stops_words="packets can drop" if marks is not None else "packets drop",
     )
 
 
