@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Literal, Protocol
 
@@ -15,6 +15,7 @@ from models.workload.phase import Phase, PhaseTime
 Method = Literal["analytical", "fluid"]
 METHODS: tuple[Method, ...] = ("analytical", "fluid")
 PhaseTimeFunction = Callable[[Phase, Network, Link], PhaseTime]
+PhaseTimesFunction = Callable[[Phase, Sequence[float], Network, Link], list[PhaseTime]]
 
 PACKAGES = {
     "ib": "models.infiniband",
@@ -28,6 +29,12 @@ def fabric_link(technology: Technology) -> Link:
     """The link of a technology, made by its own fabric package."""
     link: Link = import_module(PACKAGES[technology.fabric] + ".link").link(technology)
     return link
+
+
+def phase_times_function(fabric: str, method: Method) -> PhaseTimesFunction:
+    """`phase_times` of a fabric family under a method: a collective phase at many message sizes."""
+    function: PhaseTimesFunction = import_module(f"{PACKAGES[fabric]}.{method}").phase_times
+    return function
 
 
 def phase_time_function(fabric: str, method: Method) -> PhaseTimeFunction:

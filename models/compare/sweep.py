@@ -20,6 +20,7 @@ from models.compare.sweep_costs import Costs, spans
 from models.compare.sweep_files import JOURNAL, SEAL, TABLE, Journal, finished_table, question, write_finished
 from models.compare.sweep_points import Variations, checked_keys
 from models.compare.sweep_rows import Rows, header
+from models.compare.sweep_sizes import apart_from_sizes
 from models.scenario.schema import Scenario
 
 Report = Callable[[int, int, float | None], None]  # done, all, seconds left or None
@@ -27,6 +28,7 @@ Block = list[int]
 BATCH_S = 0.5  # one process: write at least this often
 BLOCK_POINTS_MAX = 2000
 HANDFULS_A_WORKER = 1000
+SIZES_A_HANDFUL = 64
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def point_rows(scenario: Scenario, points: Sequence[Point], methods: Sequence[Me
     """The rows of every point as text, in order, worked out here and now."""
     checked_keys(scenario, points)
     worker = _Worker(_task(scenario, points, methods))
+    worker.announce(points)
     return [text for _, text in worker.rows(range(len(points)), points)]
 
 
@@ -137,9 +140,13 @@ class _Worker:
     """What one process remembers between blocks."""
 
     def __init__(self, task: Task) -> None:
-        variations = Variations(task.scenario, task.keys, task.methods)
-        self._costs = Costs(variations, task.over)
-        self._rows = Rows(variations, task.keys)
+        self._variations = Variations(task.scenario, task.keys, task.methods)
+        self._costs = Costs(self._variations, task.over)
+        self._rows = Rows(self._variations, task.keys)
+
+    def announce(self, points: Sequence[Point]) -> None:
+        """Says which points will come, so that those that differ in a message size only are worked out together."""
+        self._variations.announce(points)
 
     def rows(self, numbers: Sequence[int], points: Sequence[Point]) -> list[tuple[int, str]]:
         costs = self._costs.at(points)
@@ -156,6 +163,7 @@ def handful_rows(task: Task, numbers: Sequence[int], points: Sequence[Point]) ->
     """Rows of some points of a sweep, with their numbers; what runs in other processes."""
     if not _latest or _latest[0][0] != task:
         _latest[:] = [(task, _Worker(task))]
+    _latest[0][1].announce(points)
     return _latest[0][1].rows(numbers, points)
 
 
@@ -166,13 +174,13 @@ def _finished(
     if dask is not None:
         from models.compare.sweep_dask import finished
 
-        yield from finished(dask, handful_rows, task, _handfuls(left, points, 8))
+        yield from finished(dask, handful_rows, task, _handfuls(task, left, points, 8))
     elif jobs == 1 or len(left) <= 1:
         yield from _here(_Worker(task), points, left)
     else:
         from joblib import Parallel, delayed, effective_n_jobs
 
-        handfuls = _handfuls(left, points, effective_n_jobs(jobs))
+        handfuls = _handfuls(task, left, points, effective_n_jobs(jobs))
         parallel = Parallel(n_jobs=jobs, backend="loky", return_as="generator_unordered")
         yield from parallel(delayed(handful_rows)(task, *handful) for handful in handfuls)
 
@@ -181,6 +189,7 @@ def _here(worker: _Worker, points: Sequence[Point], left: list[Block]) -> Iterat
     rows: list[tuple[int, str]] = []
     written = monotonic()
     try:
+        worker.announce([points[block[0]] for block in left])
         for block in left:
             rows += worker.rows(block, [points[i] for i in block])
             if monotonic() - written > BATCH_S:
@@ -195,9 +204,23 @@ def _here(worker: _Worker, points: Sequence[Point], left: list[Block]) -> Iterat
         yield rows
 
 
-def _handfuls(left: list[Block], points: Sequence[Point], workers: int) -> list[tuple[Block, list[Point]]]:
-    """Blocks in handfuls, with their points: one block each, so that little is lost, unless there are very many."""
+def _handfuls(
+    task: Task, left: list[Block], points: Sequence[Point], workers: int
+) -> list[tuple[Block, list[Point]]]:
+    """Blocks in handfuls, with their points: one block each, so that little is lost, unless there are very many.
+
+    Blocks that differ in message sizes only go together, some for each worker: they cost little more than one.
+    """
     size = max(1, len(left) // (workers * HANDFULS_A_WORKER))
-    starts = range(0, len(left), size)
-    joined = [list(chain.from_iterable(left[start : start + size])) for start in starts]
+    keys = [k for k in task.keys if concern(k, task.scenario).section not in COST_ONLY]
+    apart = apart_from_sizes(task.scenario, keys)
+    together: dict[tuple[object, ...], list[Block]] = {}
+    for block in left:
+        at = values_of(apart, points[block[0]]) if len(apart) < len(keys) else ()
+        together.setdefault(at, []).append(block)
+    joined = []
+    for group in together.values():
+        most = size if len(apart) == len(keys) else max(size, min(SIZES_A_HANDFUL, -(-len(group) // workers)))
+        starts = range(0, len(group), most)
+        joined += [list(chain.from_iterable(group[start : start + most])) for start in starts]
     return [(numbers, [points[i] for i in numbers]) for numbers in joined]

@@ -17,6 +17,7 @@ from models.compare.costs import CandidateCost, candidate_costs
 from models.compare.fabrics import Method, phase_time_function
 from models.compare.layout_search import best_layout_plan, searches
 from models.compare.performance import Setup, WorkloadTime, setup
+from models.compare.sweep_sizes import SizeGroups
 from models.compare.value import TimeBand
 from models.scenario.faults import Fault, InputError
 from models.scenario.load import with_values
@@ -131,13 +132,18 @@ class Variations:
         self._setup_keys = {name: setup_keys(self.concerns, name) for name in scenario.candidates}
         self._plan_keys = {name: plan_keys(self.concerns, name) for name in scenario.workloads}
         self._cost_keys = {name: cost_keys(self.concerns, name) for name in scenario.candidates}
-        self._time_keys = {
+        self.time_keys = {
             (c, w): tuple(dict.fromkeys(self._setup_keys[c] + self._plan_keys[w]))
             for c in scenario.candidates
             for w in scenario.workloads
         }
         self._weights = {c.workload: c.key for c in self.concerns if c.weight}
         self._known: dict[tuple[Any, ...], Any] = {}
+        self._sizes: SizeGroups | None = None
+
+    def announce(self, points: Sequence[Point]) -> None:
+        """Says which points will be asked for, so that those that differ in a message size only are one evaluation."""
+        self._sizes = SizeGroups(self, points)
 
     def scenario_at(self, point: Point, keys: Sequence[str]) -> Scenario:
         """The scenario with those of `keys` set; PartFailed when the values are not allowed."""
@@ -168,15 +174,18 @@ class Variations:
 
         if not searches(self.scenario_at(point, keys).workloads[workload]):
             return self._part(("plan", workload, values_of(keys, point)), written)
-        own = self._time_keys[candidate, workload]
+        own = self.time_keys[candidate, workload]
         return self._part(("layout", candidate, workload, values_of(own, point)), found)
 
     def time_key(self, point: Point, candidate: str, workload: str, method: Method) -> tuple[object, ...]:
         """What identifies a time: equal keys, equal times."""
-        return (candidate, workload, method, values_of(self._time_keys[candidate, workload], point))
+        return (candidate, workload, method, values_of(self.time_keys[candidate, workload], point))
 
     def time(self, point: Point, candidate: str, workload: str, method: Method) -> WorkloadTime:
         """One workload on one candidate by one method; PartFailed says why there is none."""
+        key = ("time", *self.time_key(point, candidate, workload, method))
+        if key not in self._known and self._sizes is not None:
+            self._times_together(self._sizes, point, candidate, workload, method)
 
         def made() -> WorkloadTime:
             on, plan = self.setup(point, candidate), self.plan(point, workload, candidate)
@@ -184,7 +193,23 @@ class Variations:
             times = {phase.name: evaluate(phase, on.network, on.link) for phase in plan.phases}
             return WorkloadTime(on, workload, method, plan, times, unit_time(plan, times))
 
-        return self._part(("time", *self.time_key(point, candidate, workload, method)), made)
+        return self._part(key, made)
+
+    def _times_together(
+        self, sizes: SizeGroups, point: Point, candidate: str, workload: str, method: Method
+    ) -> None:
+        try:
+            for at, found in sizes.times(point, candidate, workload, method):
+                self._known["time", *self.time_key(at, candidate, workload, method)] = found
+        except Exception:  # each point by itself says what is wrong with it
+            return
+
+    def plan_or_none(self, point: Point, workload: str, candidate: str) -> WorkPlan | None:
+        """What the workload sends at the point; None where it cannot be sent."""
+        try:
+            return self.plan(point, workload, candidate)
+        except PartFailed:
+            return None
 
     def cost_key(self, point: Point, candidate: str) -> tuple[object, ...]:
         """What identifies a cost: equal keys, equal costs."""
@@ -214,7 +239,7 @@ class Variations:
         With `figures` the bands hold what each technology's own figures leave open.
         """
         scored = self.scored(point)
-        keys = dict.fromkeys(k for (_, w), found in self._time_keys.items() if w in scored for k in found)
+        keys = dict.fromkeys(k for (_, w), found in self.time_keys.items() if w in scored for k in found)
         key = ("bands", figures, tuple(scored.items()), values_of(tuple(keys), point))
 
         def made() -> Mapping[str, list[TimeBand]]:

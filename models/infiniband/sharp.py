@@ -10,7 +10,7 @@ message); NCCL's plugin opens one SHARP job per communicator.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -131,6 +131,21 @@ def reduction(phase: Phase, network: Network, link: Link) -> tuple[Reduction | N
     if trees.trees_per_uplink > 1:
         notes.append(f"SHARP: {trees.trees_per_uplink} trees share a leaf uplink")
     return Reduction(rate, trip_s, largest, link.host_pair_latency_s + trip_s, tuple(notes)), ()
+
+
+def size_notes(
+    phase: Phase, message_bytes: Sequence[float], network: Network, link: Link
+) -> tuple[Reduction | None, list[tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """The reduction a phase may use at any of the sizes, its notes taken off it, and for each size the notes that come
+    before and after those of the algorithms.
+    """
+    granted: Reduction | None = None
+    told = []
+    for size in message_bytes:
+        found, after = reduction(replace(phase, message_bytes=size), network, link)
+        told.append((found.notes if found is not None else (), after))
+        granted = None if found is None else replace(found, notes=())
+    return granted, told
 
 
 def saving_s(phase: Phase, network: Network, link: Link, balance: Callable[[str], LoadBalance]) -> float:

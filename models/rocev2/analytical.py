@@ -6,12 +6,14 @@ recovers from loss.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
 
 from models.solvers.alpha_beta import Array, goodput_under_loss_fraction
-from models.solvers.collective_time import COLLECTIVES, collective_time, collective_times
+from models.solvers.collective_rates import Balances
+from models.solvers.collective_time import COLLECTIVES, collective_phase_times, collective_times
 from models.solvers.load_balance import LoadBalance, closed_form_balance
 from models.solvers.transfer_time import transfer_time
 from models.topology.link import Link, path_latency_s
@@ -29,15 +31,20 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     if phase.operation == "incast":
         time: PhaseTime = import_module("models.rocev2.incast").analytical_time(phase, network, link)
         return time
-    path = loss_adjusted(link, network)
+    if phase.operation in COLLECTIVES:
+        return phase_times(phase, (phase.message_bytes,), network, link)[0]
+    return transfer_time(phase, network, loss_adjusted(link, network), _balances(phase, network, link))
 
-    @cache
-    def balance(pattern: str) -> LoadBalance:
-        return closed_form_balance(pattern, phase, network, link.technology)
 
-    if phase.operation not in COLLECTIVES:
-        return transfer_time(phase, network, path, balance)
-    return collective_time(phase, network, path, balance)
+def phase_times(
+    phase: Phase, message_bytes: Sequence[float], network: Network, link: Link
+) -> list[PhaseTime]:
+    """`phase_time` of a collective phase at many message sizes, all else of it equal; the same to the last bit.
+
+    Raises ValueError for phases that are no collectives.
+    """
+    balance = _balances(phase, network, link)
+    return collective_phase_times(phase, message_bytes, network, loss_adjusted(link, network), balance)
 
 
 def phase_times_s(phase: Phase, message_bytes: Array, network: Network, link: Link) -> Array:
@@ -45,13 +52,16 @@ def phase_times_s(phase: Phase, message_bytes: Array, network: Network, link: Li
 
     Raises ValueError for phases that are no collectives.
     """
-    path = loss_adjusted(link, network)
+    balance = _balances(phase, network, link)
+    return collective_times(phase, message_bytes, network, loss_adjusted(link, network), balance).time_s
 
+
+def _balances(phase: Phase, network: Network, link: Link) -> Balances:
     @cache
     def balance(pattern: str) -> LoadBalance:
         return closed_form_balance(pattern, phase, network, link.technology)
 
-    return collective_times(phase, message_bytes, network, path, balance).time_s
+    return balance
 
 
 def loss_adjusted(link: Link, network: Network) -> Link:

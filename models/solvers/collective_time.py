@@ -161,49 +161,76 @@ def collective_time(
 
     Raises ValueError for an operation that is no collective, and for more ranks than the cluster has.
     """
+    sizes = (phase.message_bytes,)
+    return collective_phase_times(phase, sizes, network, link, balance, reduction, library)[0]
+
+
+def collective_phase_times(
+    phase: Phase,
+    message_bytes: Sequence[float],
+    network: Network,
+    link: Link,
+    balance: Balances,
+    reduction: Reduction | None = None,
+    library: Constants | None = None,
+) -> list[PhaseTime]:
+    """`collective_time` at many message sizes, all else of the phase equal: the same figures to the last bit.
+
+    What the algorithms cost a byte does not depend on the size, so it is worked out once.
+    """
     where = place(phase, network, link, balance, reduction, library)
     costs, notes = collective_costs(phase, where)
-    found = fastest(costs, np.array([phase.message_bytes]), notes)
-    cost, time_s = found.costs[int(found.choice[0])], float(found.time_s[0])
+    sizes = np.asarray(message_bytes, dtype=np.float64)
+    found = fastest(costs, sizes, notes)
     hardware = hardware_class(network.gpu.id, link.rate_bytes_per_s, where.shape.domains > 1)
-    low, high = band_factors(phase.operation, phase.message_bytes, hardware)
-    metrics = _metrics(phase, where, cost, time_s)
-    if cost.name.startswith("collnet"):
-        notes = notes + _published_caution(cost)
-    if cost.name == "collnet_nvls":
-        high = max(high, UNPUBLISHED_SHARP_FACTOR)
-    return PhaseTime(
-        time_s=time_s,
-        low_s=time_s * low,
-        high_s=time_s * high,
-        algorithm=cost.algorithm,
-        binding_limit=found.limit[0],
-        bus_bandwidth_bytes_per_s=bus_bandwidth(phase, where, time_s),
-        metrics=metrics,
-        notes=notes,
-    )
+    shared = any(found.costs[i].name.startswith("collnet") for i in set(found.choice.tolist()))
+    without = _times_without_reduction(phase, where, sizes) if shared else None
+    times = []
+    for i, size in enumerate(message_bytes):
+        cost, time_s = found.costs[int(found.choice[i])], float(found.time_s[i])
+        low, high = band_factors(phase.operation, size, hardware)
+        metrics: tuple[Metric, ...] = ()
+        said = notes
+        if without is not None and cost.name.startswith("collnet"):
+            metrics, said = _saving(float(without[i]), time_s), notes + _published_caution(cost)
+        if cost.name == "collnet_nvls":
+            high = max(high, UNPUBLISHED_SHARP_FACTOR)
+        times.append(
+            PhaseTime(
+                time_s=time_s,
+                low_s=time_s * low,
+                high_s=time_s * high,
+                algorithm=cost.algorithm,
+                binding_limit=found.limit[i],
+                bus_bandwidth_bytes_per_s=bus_bandwidth(phase, where, time_s, size),
+                metrics=metrics,
+                notes=said,
+            )
+        )
+    return times
 
 
-def bus_bandwidth(phase: Phase, where: Place, time_s: float) -> float:
+def bus_bandwidth(phase: Phase, where: Place, time_s: float, message_bytes: float) -> float:
     """nccl-tests bus bandwidth of a time; for mixture-of-experts kernels the logical rate DeepEP reports."""
     if time_s <= 0.0:
         return 0.0
     if phase.operation in {"moe_dispatch", "moe_combine"} and phase.expert is not None:
         share = copies_per_token(where, phase.expert) / phase.expert.top_k
-        return phase.message_bytes * share / time_s
-    return bus_bandwidth_factor(phase.operation, where.shape.ranks) * phase.message_bytes / time_s
+        return message_bytes * share / time_s
+    return bus_bandwidth_factor(phase.operation, where.shape.ranks) * message_bytes / time_s
 
 
-def _metrics(phase: Phase, where: Place, cost: Cost, time_s: float) -> tuple[Metric, ...]:
+def _times_without_reduction(phase: Phase, where: Place, message_bytes: Array) -> Array:
+    """Times of the best way without an in-network reduction, s, shape (sizes,)."""
+    costs, _ = collective_costs(replace(phase, algorithm="auto"), replace(where, reduction=None))
+    return fastest(costs, message_bytes).time_s
+
+
+def _saving(without_s: float, time_s: float) -> tuple[Metric, ...]:
     """The saving of an in-network reduction over the best way without it."""
-    if not cost.name.startswith("collnet"):
-        return ()
-    free = replace(phase, algorithm="auto")
-    costs, _ = collective_costs(free, replace(where, reduction=None))
-    without = float(fastest(costs, np.array([phase.message_bytes])).time_s[0])
     return (
-        Metric("time_without_in_network_reduction", without, "s", source="collective model"),
-        Metric("in_network_reduction_saving", without - time_s, "s", source="collective model"),
+        Metric("time_without_in_network_reduction", without_s, "s", source="collective model"),
+        Metric("in_network_reduction_saving", without_s - time_s, "s", source="collective model"),
     )
 
 

@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
 from models.solvers.collective_rates import Reduction
-from models.solvers.collective_time import COLLECTIVES, collective_time
-from models.solvers.flow_completion_time import flow_phase_time
+from models.solvers.collective_time import collective_phase_times
 from models.solvers.load_balance import LoadBalance
 from models.topology.link import Link
-from models.topology.mechanism import Mechanism
 from models.topology.network import Network
 from models.workload.phase import Metric, Phase, PhaseTime
 
 
-def solved_phase_time(
+def solved_phase_times(
     phase: Phase,
+    message_bytes: Sequence[float],
     network: Network,
     link: Link,
-    routing: Mechanism,
     solved: Callable[[str], LoadBalance],
     reduction: Reduction | None = None,
-) -> PhaseTime:
-    """Collectives: the library's algorithms with the load balance of solved flows, which `solved` gives per pattern.
+) -> list[PhaseTime]:
+    """Times of a collective phase at many sizes: the library's algorithms with the load balance of solved flows.
 
-    Other phases: completions of flows on the graph. The load balance asked for is among the metrics and notes.
+    `solved` gives it per pattern; what was asked for is among the metrics and notes.
     Raises CannotBuild when the network or its routing cannot carry the phase.
     """
-    if phase.operation not in COLLECTIVES:
-        return flow_phase_time(phase, network, link, routing)
     asked: dict[str, LoadBalance] = {}
 
     @cache
@@ -38,7 +34,7 @@ def solved_phase_time(
         asked[pattern] = solved(pattern)
         return asked[pattern]
 
-    found = collective_time(phase, network, link, balance, reduction)
+    found = collective_phase_times(phase, message_bytes, network, link, balance, reduction)
     metrics = tuple(
         Metric(f"load_balance_{pattern}_{name}", value, "fraction", low, high, share.source)
         for pattern, share in asked.items()
@@ -48,4 +44,4 @@ def solved_phase_time(
         )
     )
     notes = tuple(f"{pattern}: {share.source}" for pattern, share in asked.items())
-    return replace(found, metrics=found.metrics + metrics, notes=found.notes + notes)
+    return [replace(time, metrics=time.metrics + metrics, notes=time.notes + notes) for time in found]

@@ -5,10 +5,13 @@ Same functions in every fabric's folder. Incast: queues at packet grain; all els
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 
+from models.solvers.collective_time import COLLECTIVES
+from models.solvers.flow_completion_time import flow_phase_time
 from models.solvers.load_balance import LoadBalance
-from models.solvers.solved_phase_time import solved_phase_time
+from models.solvers.solved_phase_time import solved_phase_times
 from models.tcp.analytical import loss_adjusted
 from models.tcp.routing import mechanism, solved
 from models.topology.link import Link
@@ -26,8 +29,20 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
         time: PhaseTime = import_module("models.tcp.incast").phase_time(phase, network, link)
         return time
 
+    if phase.operation in COLLECTIVES:
+        return phase_times(phase, (phase.message_bytes,), network, link)[0]
+    return flow_phase_time(phase, network, loss_adjusted(link, network), mechanism(link.technology))
+
+
+def phase_times(
+    phase: Phase, message_bytes: Sequence[float], network: Network, link: Link
+) -> list[PhaseTime]:
+    """`phase_time` of a collective phase at many message sizes, all else of it equal; the same to the last bit.
+
+    Raises CannotBuild when the network or its routing cannot carry the phase.
+    """
+
     def balance(pattern: str) -> LoadBalance:
         return solved(pattern, phase, network, link.technology)
 
-    path = loss_adjusted(link, network)
-    return solved_phase_time(phase, network, path, mechanism(link.technology), balance)
+    return solved_phase_times(phase, message_bytes, network, loss_adjusted(link, network), balance)

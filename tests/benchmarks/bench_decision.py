@@ -46,9 +46,13 @@ def rows() -> list[dict[str, Any]]:
     scenario = five_candidates()
     rows_text(scenario, grid(axes(["cluster.gpus=64"])), METHODS)  # compiled kernels, first imports
     points = grid(axes(list(POINT_AXES)))
+    sizes = tuple(range(2**20, 2**20 + 2000 * 4096, 4096))
+    messages = grid([Axis("workloads.allreduce.message_bytes", sizes)])
     found = [
         _timed("analytical sweep, 10,000 points x 5 candidates", 2.0, lambda: point_rows(scenario, points, ANALYTICAL),
                f"{len(points):,} points, all rows of the table as text"),
+        _timed("message-size sweep, 2,000 sizes x 5, both methods", 4.0, lambda: point_rows(scenario, messages, METHODS),
+               "warm; all rows of the table as text"),
         _timed("size sweep 64 .. 16,384 GPUs x 5, both methods", 10.0, lambda: _sizes(scenario, SIZES), "warm"),
         _timed("size sweep 64 .. 65,536 GPUs x 5, both methods", 60.0, lambda: _sizes(scenario, LARGE_SIZES), "warm"),
     ]  # fmt: skip

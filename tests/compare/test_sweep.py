@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from models.compare import sweep as sweeping
+from models.compare import sweep_sizes
 from models.compare.axes import axes, grid
+from models.compare.fabrics import METHODS
 from models.compare.sweep import Interrupted, blocks, rows_text, sweep
 from models.compare.sweep_files import JOURNAL, SEAL, SET_ASIDE, TABLE
 from models.compare.sweep_points import CANNOT_BUILD, INVALID, OK
@@ -55,6 +57,41 @@ def test_a_sweep_equals_its_points_one_by_one(points, expected) -> None:
         for column in ("value", "low", "high"):
             if theirs[column]:
                 assert float(ours[column]) == pytest.approx(float(theirs[column]), rel=1e-9)
+
+
+@pytest.mark.parametrize("methods", [ANALYTICAL, METHODS])
+def test_message_sizes_together_are_the_bytes_of_each_by_itself(methods, monkeypatch) -> None:
+    """Sizes that share a network are one evaluation; a size out of range is a row, as it is alone."""
+    sizes = "workloads.allreduce.message_bytes=0,1,1KiB,3000,1MiB,16MiB,1GiB,100000000000,2TiB"
+    points = grid(axes(["cluster.gpus=64,128", sizes, "workloads.allreduce.ranks=8,64"]))
+    alone = [rows_text(SMALL, [point], methods).split("\n", 1)[1] for point in points]
+    evaluated: list[int] = []
+    together = sweep_sizes._times
+    monkeypatch.setattr(
+        sweep_sizes,
+        "_times",
+        lambda plans, evaluate: evaluated.append(len(plans)) or together(plans, evaluate),
+    )
+    head, rows = rows_text(SMALL, points, methods).split("\n", 1)
+    assert rows == "".join(alone)
+    assert evaluated == [7] * (len(SMALL.candidates) * len(methods) * 4)
+    refused = {
+        row["workloads.allreduce.message_bytes"]
+        for row in records(f"{head}\n{rows}")
+        if row["status"] == INVALID
+    }
+    assert refused == {"0", str(2**41)}
+
+
+def test_handfuls_hold_sizes_together_and_lose_no_point() -> None:
+    points = grid(axes(["cluster.gpus=64,128", "workloads.allreduce.message_bytes=1..2048"]))
+    task = sweeping._task(SMALL, points, ANALYTICAL)
+    handfuls = sweeping._handfuls(task, blocks(SMALL, points), points, 2)
+    assert sorted(i for numbers, _ in handfuls for i in numbers) == list(range(len(points)))
+    assert [len(numbers) for numbers, _ in handfuls] == [6] * 4
+    for numbers, chosen in handfuls:
+        assert chosen == [points[i] for i in numbers]
+        assert len({point["cluster.gpus"] for point in chosen}) == 1
 
 
 def test_the_key_columns_lead_and_every_point_has_every_candidate(points, expected) -> None:
