@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.solvers import queues_state as state
-from models.solvers.queues_build import NS, Program, program, seeded, with_more_samples
+from models.solvers.queues_build import program, seeded, with_more_samples
 from models.solvers.queues_fabrics import (
     LeafSpine,
     ThreeTier,
@@ -34,6 +34,7 @@ from models.solvers.queues_fabrics import (
     star,
     three_tier,
 )
+from models.solvers.queues_parameters import TICKS_PER_S
 from models.solvers.queues_result import (
     TIER_NAMES,
     PauseStatistics,
@@ -45,6 +46,7 @@ from models.solvers.queues_result import (
     spread,
 )
 from models.solvers.queues_routes import CyclicRoutesError, dependency_cycle
+from models.solvers.queues_state import State
 from models.solvers.queues_types import (
     CHOICES,
     FlowSet,
@@ -168,22 +170,22 @@ def runs(
         )
         for seed in seeds[len(results) :]:
             done = _advanced(seeded(template, seed, again=len(results) + 1 < len(seeds)))
-            if done.run[0]["status"] == state.POOL_FULL and growth + 1 < POOL_GROWTHS:
+            if done.run["status"] == state.POOL_FULL and growth + 1 < POOL_GROWTHS:
                 break
-            results.append(_result(network, done, recorded, stop_s))
+            results.append(_result(network, done, recorded))
         if len(results) == len(seeds):
             break
     return tuple(results)
 
 
-def _advanced(ready: Program) -> Program:
-    """The program run to its end, with room for samples added as it fills."""
+def _advanced(ready: State) -> State:
+    """The state run to its end, with room for samples added as it fills."""
     from models.solvers.train_kernels import advance_windows
 
-    advance_windows(*ready.arguments())
-    while ready.run[0]["status"] == state.SAMPLES_FULL:
+    advance_windows(*ready)
+    while ready.run["status"] == state.SAMPLES_FULL:
         ready = with_more_samples(ready)
-        advance_windows(*ready.arguments())
+        advance_windows(*ready)
     return ready
 
 
@@ -196,59 +198,60 @@ _STATUS = {
 }
 
 
-def _result(network: QueueNetwork, ready: Program, recording: Recording, stop_s: float | None) -> QueueResult:
-    head, flows, links = ready.run[0], ready.flows, ready.links
-    end_ns = float(head["window"] * head["window_ns"])
-    started = flows["waiting"] == 0
-    last_end = float(np.fmax.reduce(flows["end_ns"], initial=-np.inf))  # of those that ended
-    last_end = last_end if last_end > -np.inf else end_ns
-    end_ns = max(end_ns, last_end) if not head["flows_open"] else end_ns
-    end_ns = end_ns if stop_s is None else min(end_ns, stop_s * NS)
-    pause_ns = links["pause_ns"] + np.where(np.isfinite(links["stop_ns"]), end_ns, 0.0)
-    tiers = network.tier[network.from_node]
-    names = len(TIER_NAMES)
-    pauses = np.bincount(tiers, links["pauses"], names)
-    paused_s = np.bincount(tiers, pause_ns, names) / NS
-    payload = float(head["payload_bytes"])
-    delivered = flows["delivered"] * payload
-    short = payload - (flows["last_bytes"] - (head["packet_bytes"] - head["payload_bytes"]))
-    delivered = np.where(flows["delivered"] == flows["packets"], delivered - short, delivered)
+def _result(network: QueueNetwork, ready: State, recording: Recording) -> QueueResult:
+    from models.solvers.queues_totals_kernels import sum_up
+
+    head, flows, links = ready.run, ready.flows, ready.links
+    end_ticks = int(head["window"] * head["window_ticks"])
+    if not head["flows_open"]:
+        end_ticks = max(end_ticks, int(flows["end_ticks"].max()))
+    end_ticks = min(end_ticks, int(head["stop_ticks"]))
+    start_s, fct_s, delivered_bytes = np.empty((3, len(flows)))
+    pause_s = np.empty(len(links))
+    pauses, paused_s = np.zeros((2, len(TIER_NAMES)))
+    sum_up(
+        head, links, flows, network.from_node, network.tier, end_ticks, start_s, fct_s, delivered_bytes, pause_s,
+        pauses, paused_s,
+    )  # fmt: skip
+    end_s = end_ticks / TICKS_PER_S
     return QueueResult(
         status=_STATUS[int(head["status"])],
-        simulated_s=end_ns / NS,
+        simulated_s=end_s,
         windows=int(head["window"]),
-        start_s=np.where(started, flows["start_ns"], np.nan) / NS,
-        fct_s=(flows["end_ns"] - flows["start_ns"]) / NS,
-        delivered_bytes=delivered,
-        sent_packets=flows["sent"].copy(),
-        delivered_packets=flows["delivered"].copy(),
-        marks=flows["marks"].copy(),
-        cuts=flows["cuts"].copy(),
-        losses=flows["lost"].copy(),
-        refused_packets=flows["refused"].copy(),
-        final_rate_bytes_per_s=flows["rate"] * NS,
-        queues=_queues(ready, recording, end_ns),
+        start_s=start_s,
+        fct_s=fct_s,
+        delivered_bytes=delivered_bytes,
+        sent_packets=flows["sent"],
+        delivered_packets=flows["delivered"],
+        marks=flows["marks"],
+        cuts=flows["cuts"],
+        losses=flows["lost"],
+        refused_packets=flows["refused"],
+        final_rate_bytes_per_s=flows["rate"] * TICKS_PER_S,
+        queues=_queues(ready, recording, end_s),
         pause=PauseStatistics(
             count={name: int(pauses[k]) for k, name in enumerate(TIER_NAMES)},
             time_s={name: float(paused_s[k]) for k, name in enumerate(TIER_NAMES)},
         ),
-        link_pauses=links["pauses"].copy(),
-        link_pause_s=pause_ns / NS,
-        link_watchdogs=links["watchdogs"].copy(),
-        link_sent_bytes=links["sent_bytes"].copy(),
-        link_peak_bytes=links["peak_bytes"].copy(),
-        checkpoint_s=ready.checkpoint_ns / NS,
-        checkpoint_bytes=np.asarray(ready.checkpoint_packets * payload, dtype=np.float64),
+        link_pauses=links["pauses"],
+        link_pause_s=pause_s,
+        link_watchdogs=links["watchdogs"],
+        link_sent_bytes=links["sent_bytes"],
+        link_peak_bytes=links["peak_bytes"],
+        checkpoint_s=ready.checkpoint_ticks / TICKS_PER_S,
+        checkpoint_bytes=np.asarray(
+            ready.checkpoint_packets * float(head["payload_bytes"]), dtype=np.float64
+        ),
         series=_series(ready),
     )
 
 
-def _queues(ready: Program, recording: Recording, end_ns: float) -> tuple[QueueStatistics, ...]:
+def _queues(ready: State, recording: Recording, end_s: float) -> tuple[QueueStatistics, ...]:
     """Watched queues; sampling goes on at 0 until the last acknowledgement is home."""
-    taken = int(ready.run[0]["samples"])
-    wanted = int((end_ns / NS - recording.sample_from_s) / recording.sample_s + 1e-9)
+    wanted = int((end_s - recording.sample_from_s) / recording.sample_s + 1e-9)
     out = []
-    for w, link in enumerate(ready.watch):
+    for link in ready.watch:
+        w, taken = int(ready.links["watch"][link]), int(ready.links["samples"][link])
         samples = ready.samples[w, :taken]
         if wanted > taken:
             samples = np.concatenate([samples, np.zeros(min(wanted - taken, 100_000), dtype=np.float32)])
@@ -258,15 +261,15 @@ def _queues(ready: Program, recording: Recording, end_ns: float) -> tuple[QueueS
     return tuple(out)
 
 
-def _series(ready: Program) -> Series:
-    rows = ready.series[: int(ready.run[0]["series_rows"])]
+def _series(ready: State) -> Series:
+    rows = ready.series[: int(ready.run["series_rows"])]
     watched = len(ready.watch)
     groups = (rows.shape[1] - 3 - watched) // 2
     return Series(
-        time_s=rows[:, 0] / NS,
+        time_s=rows[:, 0] / 1e9,
         hosts_paused=rows[:, 1],
         switch_links_paused=rows[:, 2],
         delivered_bytes=rows[:, 3 : 3 + groups],
-        mean_rate_bytes_per_s=rows[:, 3 + groups : 3 + 2 * groups] * NS,
+        mean_rate_bytes_per_s=rows[:, 3 + groups : 3 + 2 * groups] * 1e9,
         queue_bytes=rows[:, 3 + 2 * groups :],
     )

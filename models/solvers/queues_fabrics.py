@@ -13,6 +13,12 @@ def _filled(value: float, count: int) -> FloatArray:
     return np.full(count, float(value))
 
 
+def _each(value: float | FloatArray, count: int) -> FloatArray:
+    each = np.empty(count)
+    each[:] = value
+    return each
+
+
 def star(
     *, senders: int, rate_bytes_per_s: float, propagation_s: float, buffer_bytes: float, receivers: int = 1
 ) -> QueueNetwork:
@@ -24,15 +30,15 @@ def star(
     10
     """
     hosts = senders + receivers
-    host = np.arange(hosts, dtype=np.int64)
-    switch = np.full(hosts, hosts, dtype=np.int64)
+    ends = np.full((2, 2 * hosts), hosts, dtype=np.int64)
+    ends[0, :hosts] = ends[1, hosts:] = np.arange(hosts)
     tier = np.zeros(hosts + 1, dtype=np.int64)
     tier[hosts] = 1
     buffers = np.zeros(hosts + 1)
     buffers[hosts] = buffer_bytes
     return QueueNetwork(
-        from_node=np.concatenate([host, switch]),
-        to_node=np.concatenate([switch, host]),
+        from_node=ends[0],
+        to_node=ends[1],
         rate_bytes_per_s=_filled(rate_bytes_per_s, 2 * hosts),
         propagation_s=_filled(propagation_s, 2 * hosts),
         tier=tier,
@@ -51,8 +57,8 @@ def incast_flows(
     last = network.links - 1
     return FlowSet(
         paths=tuple(((sender, last),) for sender in range(senders)),
-        bytes=np.broadcast_to(np.asarray(bytes_per_flow, dtype=np.float64), (senders,)).copy(),
-        start_s=np.broadcast_to(np.asarray(start_s, dtype=np.float64), (senders,)).copy(),
+        bytes=_each(bytes_per_flow, senders),
+        start_s=_each(start_s, senders),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
@@ -63,7 +64,8 @@ def dependency_cycle(network: QueueNetwork, routes: tuple[tuple[int, ...], ...])
 
 @dataclass(frozen=True, eq=False)
 class RouteSteps:
-    """Route steps: link, the link it is entered from (-1 at the sender), flow, and the steps that may follow."""
+    """Route steps: link, the link it is entered from (-1 at the sender), flow, and the steps that may follow;
+    `route` are the links of every flow's first route one after the other."""
 
     link: IntArray
     ingress: IntArray
@@ -72,25 +74,27 @@ class RouteSteps:
     first_child: IntArray
     child: IntArray
     root: IntArray
-    leaf_route: tuple[tuple[int, ...], ...]
+    route: IntArray
+    route_length: IntArray
 
 
-def _checked(network: QueueNetwork, routes: list[tuple[int, ...]]) -> None:
+def flattened(routes: Sequence[tuple[int, ...]]) -> tuple[IntArray, IntArray]:
+    """Link ids of all routes one after the other, and the number of links of each."""
     lengths = np.fromiter(map(len, routes), dtype=np.int64, count=len(routes))
-    if np.any(lengths < 2):
-        raise ValueError(f"route of flow {int(np.argmin(lengths))}: at least two links are needed")
-    flat = np.fromiter(chain.from_iterable(routes), dtype=np.int64)
-    if flat.min() < 0 or flat.max() >= network.links:
-        raise ValueError(f"routes name link {flat.min()} or {flat.max()}; the network has {network.links}")
-    ends = np.cumsum(lengths) - 1
-    joined = network.to_node[flat[:-1]] == network.from_node[flat[1:]]
-    joined[ends[:-1]] = True
-    if not joined.all():
-        at = int(np.argmin(joined))
+    return np.fromiter(chain.from_iterable(routes), dtype=np.int64), lengths
+
+
+def _checked(network: QueueNetwork, flat: IntArray, lengths: IntArray) -> None:
+    from models.solvers import queues_layout_kernels as layout
+
+    fault, at = layout.route_fault(flat, lengths, network.from_node, network.to_node, network.tier)
+    if fault == layout.SHORT_ROUTE:
+        raise ValueError(f"route of flow {at}: at least two links are needed")
+    if fault == layout.UNKNOWN_LINK:
+        raise ValueError(f"routes name link {flat[at]}; the network has {network.links}")
+    if fault == layout.BROKEN_ROUTE:
         raise ValueError(f"route is broken: link {flat[at + 1]} does not start where link {flat[at]} ends")
-    if np.any(network.tier[network.from_node[flat[ends - lengths + 1]]] != 0) or np.any(
-        network.tier[network.to_node[flat[ends]]] != 0
-    ):
+    if fault == layout.NOT_AT_HOSTS:
         raise ValueError("routes must start and end at hosts")
 
 
@@ -99,28 +103,22 @@ def route_steps(network: QueueNetwork, flows: FlowSet) -> RouteSteps:
 
     Raises ValueError for a broken route, CyclicRoutesError where links could wait for each other.
     """
-    single = all(len(alternatives) == 1 for alternatives in flows.paths)
-    routes = [route for alternatives in flows.paths for route in alternatives]
-    if any(not alternatives for alternatives in flows.paths):
+    from models.solvers import queues_layout_kernels as layout
+
+    if not all(flows.paths):
         raise ValueError("every flow needs a route")
-    _checked(network, routes)
-    cycle = dependency_cycle(network, tuple(routes))
+    routes = tuple(chain.from_iterable(flows.paths))
+    flat, lengths = flattened(routes)
+    _checked(network, flat, lengths)
+    cycle = dependency_cycle(network, routes)
     if cycle:
         raise CyclicRoutesError(cycle, network)
-    if single:
-        lengths = np.fromiter(map(len, routes), dtype=np.int64, count=len(routes))
-        link = np.fromiter(chain.from_iterable(routes), dtype=np.int64)
-        ends = np.cumsum(lengths) - 1
-        root = ends - lengths + 1
-        ingress = np.empty_like(link)
-        ingress[1:] = link[:-1]
-        ingress[root] = -1
-        children = np.ones(len(link), dtype=np.int64)
-        children[ends] = 0
-        order = np.arange(len(link), dtype=np.int64)
-        flow = np.repeat(np.arange(len(routes), dtype=np.int64), lengths)
-        return RouteSteps(link, ingress, flow, children, order, order + 1, root, tuple(routes))
-    return _tree(flows)
+    if len(routes) > len(flows.paths):
+        return _tree(flows)
+    rows = np.empty((6, len(flat)), dtype=np.int64)
+    layout.lay_single_routes(flat, lengths, rows)
+    ingress, flow, children, first_child, child, root = rows
+    return RouteSteps(flat, ingress, flow, children, first_child, child, root[: len(lengths)], flat, lengths)
 
 
 def _tree(flows: FlowSet) -> RouteSteps:
@@ -151,6 +149,7 @@ def _tree(flows: FlowSet) -> RouteSteps:
                         root.append(step)
                 parent = step
     counts = np.fromiter(map(len, after), dtype=np.int64, count=len(after))
+    first_route, route_length = flattened([alternatives[0] for alternatives in flows.paths])
     return RouteSteps(
         link=np.array(links, dtype=np.int64),
         ingress=np.array(ingress, dtype=np.int64),
@@ -159,5 +158,6 @@ def _tree(flows: FlowSet) -> RouteSteps:
         first_child=np.cumsum(counts) - counts,
         child=np.array([*chain.from_iterable(after), 0], dtype=np.int64),
         root=np.array(root, dtype=np.int64),
-        leaf_route=tuple(alternatives[0] for alternatives in flows.paths),
+        route=first_route,
+        route_length=route_length,
     )

@@ -41,7 +41,7 @@ class QueueNetwork:
             raise ValueError("QueueNetwork: link arrays differ in length")
         if len(self.tier) != len(self.buffer_bytes):
             raise ValueError("QueueNetwork: node arrays differ in length")
-        if links and not (np.all(self.rate_bytes_per_s > 0) and np.all(self.propagation_s >= 0)):
+        if links and not (self.rate_bytes_per_s.min() > 0 and self.propagation_s.min() >= 0):
             raise ValueError("QueueNetwork: rates must be positive and propagation not negative")
 
     @property
@@ -75,7 +75,7 @@ class FlowSet:
             raise ValueError("FlowSet: paths, bytes and start_s differ in length")
         if (self.after and len(self.after) != count) or (self.ack_paths and len(self.ack_paths) != count):
             raise ValueError("FlowSet: after and ack_paths must be empty or have one entry a flow")
-        if count and not np.all(self.bytes > 0):
+        if count and not self.bytes.min() > 0:
             raise ValueError("FlowSet: every flow must have more than 0 bytes")
 
 

@@ -12,28 +12,32 @@ import numpy as np
 from numba import njit
 
 from models.solvers.queues_state import (
+    BUCKET,
+    BUCKET_SHIFT,
     CARRIED,
     CHOICE,
     FINISHED,
     GATE_PFC,
+    LARGEST_SORT,
     LAST,
     LAW_DCQCN,
     MARKED,
+    NEVER,
     RUNNING,
     SAMPLES_FULL,
     STALLED,
     STEP_BOUND,
-    TICKS_PER_NS,
     TIME_MASK,
-    UNBALANCED,
+    State,
 )
 from models.solvers.train_loss_kernels import kept, resend
-from models.solvers.train_pool_kernels import pop, push
-from models.solvers.train_sender_kernels import advance_sender, hear_echo
-from models.solvers.train_switch_kernels import admit, chosen_child, serve
+from models.solvers.train_pool_kernels import held, pop, push
+from models.solvers.train_rate_kernels import hear_echo
+from models.solvers.train_record_kernels import note, verify
+from models.solvers.train_sender_kernels import advance_sender, advance_sender_apart
+from models.solvers.train_switch_kernels import admit, chosen_child, find_calm, pass_through, sample, serve
 from models.solvers.train_watch_kernels import stalled, watch_pauses
 
-INF = np.inf
 U = np.uint64  # unsigned indices need no test for negative ones
 
 
@@ -51,233 +55,81 @@ def advance_windows(
     turn: Any,
     ack_links: Any,
     dependents: Any,
+    powers: Any,
+    bucket_count: Any,
+    buckets: Any,
     lists: Any,
     pool: Any,
     following: Any,
     active: Any,
-    order: Any,
     watch: Any,
     samples: Any,
     series: Any,
-    checkpoint_ns: Any,
-    checkpoint_bytes: Any,
+    checkpoint_ticks: Any,
+    checkpoint_packets: Any,
 ) -> None:
     """Run until every flow has ended, the stop time, or the bound on windows; the reason is `run.status`."""
-    senders = len(nics)
-    sampling = len(watch) > 0
+    s = State(
+        run, links, switches, slots, children, flows, nics, nic_flows, due, turn, ack_links, dependents, powers,
+        bucket_count, buckets, lists, pool, following, active, watch, samples, series, checkpoint_ticks, checkpoint_packets,
+    )  # fmt: skip
     while run.status == RUNNING:
-        begin = run.window * run.window_ns
-        end = (run.window + 1) * run.window_ns
+        begin = run.window * run.window_ticks
+        end = begin + run.window_ticks
+        run.end_ticks = end
         run.next_bucket = (run.window + 1) * run.buckets_per_window
-        if sampling and end > run.next_sample_ns + (run.samples_limit - run.samples) * run.sample_ns:
+        if end > run.samples_end_ticks:
             run.status = SAMPLES_FULL
-            return
-
-        # 1. pause and resume messages
-        index = run.gate_first + (run.window & run.window_mask)
-        for _ in range(lists[U(index)].count):
-            entry = pop(lists, index, run, pool, following)
-            number = entry >> 32
-            link = links[U(number)]
-            time = begin + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
-            if entry & MARKED:
-                link.stop_ns = min(link.stop_ns, time)
-                link.pauses += 1
-                link.pause_ns -= time
-            else:
-                if (
-                    link.stop_ns > begin
-                ):  # paused and resumed in one window: finish what came before the pause
-                    if link.nic >= 0:
-                        advance_sender(
-                            link.nic,
-                            link.stop_ns,
-                            nics,
-                            nic_flows,
-                            flows,
-                            links,
-                            slots,
-                            due,
-                            run,
-                            lists,
-                            pool,
-                            following,
-                        )
-                link.stop_ns = INF
-                link.pause_ns += time
-                link.free_ns = max(link.free_ns, time)
-                if link.nic >= 0:
-                    due[U(link.nic)] = 0.0
-                    to_front(turn, link.nic)
-
-        # 2. echoes and acknowledgements reach the senders
-        index = run.echo_first + (run.window & run.window_mask)
-        for _ in range(lists[U(index)].count):
-            entry = pop(lists, index, run, pool, following)
-            flow = flows[U(entry >> 32)]
-            time = begin + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
-            lost = entry & LAST  # a loss was noticed
-            if not lost:
-                flow.acked += 1
-            sending = flow.left > 0
-            if sending and due[U(flow.nic)] < time:
-                advance_sender(
-                    flow.nic, time, nics, nic_flows, flows, links, slots, due, run, lists, pool, following
-                )
-            if lost:
-                resend(entry >> 32, entry, time, run, flows, nics, nic_flows, due)
-            if lost or not sending:
-                continue
-            if entry & MARKED and run.law == LAW_DCQCN:
-                hear_echo(flow, time, run)
-                due[U(flow.nic)] = min(due[U(flow.nic)], flow.cut_ns)
-            if run.echo_all:  # the window may have opened
-                flow.next_ns = max(flow.next_ns, time)
-                due[U(flow.nic)] = 0.0
-
-        # 3. senders with something due
-        for k in range(senders):
+            break
+        hear_pauses(begin, s)
+        hear_echoes(begin, s)
+        for k in range(len(nics)):
             n = turn[U(k)]
             if due[U(n)] < end:
-                advance_sender(n, end, nics, nic_flows, flows, links, slots, due, run, lists, pool, following)
-
-        # 4. arrivals
-        bucket = run.window * run.buckets_per_window
-        next_sample_ns = run.next_sample_ns if sampling else INF
-        for k in range(run.buckets_per_window):
-            moment = (bucket + k) * run.bucket_ns
-            index = run.bucket_first + ((bucket + k) & run.bucket_mask)
-            waiting = lists[U(index)].count
-            while waiting > 0:
-                batch = min(waiting, len(order))
-                waiting -= batch
-                in_time_order(order, batch, index, run, lists, pool, following)
-                for place in range(batch):
-                    entry = order[U(place)]
-                    time = moment + (entry & TIME_MASK) * (1.0 / TICKS_PER_NS)
-                    if time > next_sample_ns:
-                        take_samples(
-                            time, watch, samples, run, links, switches, slots, flows, nics, nic_flows, ack_links,
-                            dependents, due, lists, pool, following,
-                        )  # fmt: skip
-                        next_sample_ns = run.next_sample_ns
-                    number = entry >> 32
-                    if entry & CHOICE:
-                        number = np.int64(chosen_child(slots[U(number)], run, slots, links, children))
-                    slot = slots[U(number)]
-                    port = slot.link
-                    link = links[U(port)]
-                    if link.queue_bytes > 0:
-                        if link.free_ns < time:
-                            serve(
-                                port, time, run, links, switches, slots, flows, nics, nic_flows,
-                                ack_links, dependents, due, lists, pool, following,
-                            )  # fmt: skip
-                    if link.queue_bytes == 0 and link.free_ns < time:
-                        link.free_ns = time
-                    size = np.int64(slot.bytes)
-                    if entry & LAST:
-                        size = flows[U(slot.flow)].last_bytes
-                    if run.may_lose:
-                        entry = kept(
-                            number,
-                            entry,
-                            size,
-                            time,
-                            run,
-                            links,
-                            switches,
-                            slots,
-                            flows,
-                            lists,
-                            pool,
-                            following,
-                        )
-                        if entry < 0:
-                            continue
-                    push(
-                        lists,
-                        port,
-                        (np.int64(number) << 32) | (entry & CARRIED),
-                        run,
-                        pool,
-                        following,
-                    )
-                    queue = link.queue_bytes + size
-                    link.queue_bytes = queue
-                    link.peak_bytes = max(link.peak_bytes, queue)
-                    if link.active == 0:
-                        link.active = 1
-                        active[U(run.ports_active)] = port
-                        run.ports_active += 1
-                    if run.gate == GATE_PFC:
-                        admit(slot.ingress, size, time, run, links, switches, lists, pool, following)
-
-        if end > next_sample_ns:
-            take_samples(
-                end, watch, samples, run, links, switches, slots, flows, nics, nic_flows, ack_links,
-                dependents, due, lists, pool, following,
-            )  # fmt: skip
-
-        # 5. service to the end of the window
-        k = 0
-        while k < run.ports_active:
-            port = active[U(k)]
-            serve(
-                port, end, run, links, switches, slots, flows, nics, nic_flows,
-                ack_links, dependents, due, lists, pool, following,
-            )  # fmt: skip
-            if links[U(port)].queue_bytes == 0:
-                links[U(port)].active = 0
-                run.ports_active -= 1
-                active[U(k)] = active[U(run.ports_active)]
-            else:
-                k += 1
-
-        note(run, end, links, flows, nics, nic_flows, watch, series, checkpoint_ns, checkpoint_bytes)
-        if end >= run.next_watchdog_ns:
-            watch_pauses(end, run, links, switches, slots, flows, lists, pool, following)
+                advance_sender(n, end, s)
+        if run.gate == GATE_PFC:
+            find_calm(s)
+        take_arrivals(s)
+        serve_ports(end, s)
+        note(end, s)
+        if end >= run.next_watchdog_ticks:
+            watch_pauses(end, s)
         if run.check:
-            verify(run, lists, links, flows)
+            verify(s)
         run.window += 1
-        if run.flows_open == 0 or end >= run.stop_ns:
+        if run.flows_open == 0 or end >= run.stop_ticks:
             run.status = max(run.status, FINISHED)
         elif run.window >= run.windows_limit:
             run.status = max(run.status, STEP_BOUND)
-        elif run.window >= run.stall_window and stalled(end, run, links, flows, nics, nic_flows):
+        elif run.window >= run.stall_window and stalled(end, s):
             run.status = max(run.status, STALLED)
+    for w in range(len(watch)):  # the queues are those of the end of the last window
+        sample(links[U(watch[U(w)])], run.window * run.window_ticks, s)
 
 
-@njit(error_model="numpy", _nrt=False)
-def take_samples(
-    until_ns: float,
-    watch: Any,
-    samples: Any,
-    run: Any,
-    links: Any,
-    switches: Any,
-    slots: Any,
-    flows: Any,
-    nics: Any,
-    nic_flows: Any,
-    ack_links: Any,
-    dependents: Any,
-    due: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
-    """Note the watched queues at every sampling instant before `until_ns`."""
-    while run.next_sample_ns < until_ns:
-        for w in range(len(watch)):
-            port = watch[U(w)]
-            serve(
-                port, run.next_sample_ns, run, links, switches, slots, flows, nics, nic_flows,
-                ack_links, dependents, due, lists, pool, following,
-            )  # fmt: skip
-            samples[w, run.samples] = links[U(port)].queue_bytes
-        run.samples += 1
-        run.next_sample_ns += run.sample_ns
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def hear_pauses(begin: int, s: Any) -> None:
+    """Pause and resume messages of the window that starts at `begin` change the gates of their links."""
+    run = s.run
+    index = run.gate_first + (run.window & run.window_mask)
+    while held(index, s):
+        entry = pop(index, s)
+        link = s.links[U(entry >> 32)]
+        time = begin + (entry & TIME_MASK)
+        if entry & MARKED:
+            link.stop_ticks = min(link.stop_ticks, time)
+            link.pauses += 1
+            link.pause_ticks -= time
+        else:
+            # paused and resumed in one window: finish what came before the pause
+            if link.stop_ticks > begin and link.nic >= 0:
+                advance_sender_apart(link.nic, link.stop_ticks, s)
+            link.stop_ticks = NEVER
+            link.pause_ticks += time
+            link.free_ticks = max(link.free_ticks, time)
+            if link.nic >= 0:
+                s.due[U(link.nic)] = 0
+                to_front(s.turn, link.nic)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -294,91 +146,137 @@ def to_front(turn: Any, sender: int) -> None:
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def in_time_order(
-    order: Any, count: int, index: int, run: Any, lists: Any, pool: Any, following: Any
-) -> None:
-    """Take `count` entries of a bucket in the order of their times; equal times stay in the order of sending."""
-    latest = np.int64(-1)
-    for place in range(count):
-        entry = pop(lists, index, run, pool, following)
-        time = entry & TIME_MASK
-        if time >= latest:
-            latest = time
-            order[U(place)] = entry
-        else:
-            k = place
-            while k > 0 and (order[U(k - 1)] & TIME_MASK) > time:
-                order[U(k)] = order[U(k - 1)]
-                k -= 1
-            order[U(k)] = entry
+def hear_echoes(begin: int, s: Any) -> None:
+    """Echoes, acknowledgements and notices of loss reach the senders in the window that starts at `begin`."""
+    run = s.run
+    index = run.echo_first + (run.window & run.window_mask)
+    while held(index, s):
+        entry = pop(index, s)
+        flow = s.flows[U(entry >> 32)]
+        time = begin + (entry & TIME_MASK)
+        lost = entry & LAST
+        if not lost:
+            flow.acked += 1
+        sending = flow.left > 0
+        if sending and s.due[U(flow.nic)] < time:
+            advance_sender(flow.nic, time, s)
+        if lost:
+            resend(entry >> 32, entry, time, s)
+            continue
+        if not sending:
+            continue
+        if entry & MARKED and run.law == LAW_DCQCN:
+            hear_echo(flow, time, s)
+            s.due[U(flow.nic)] = min(s.due[U(flow.nic)], flow.cut_ticks)
+        if run.echo_all:  # the window may have opened
+            flow.next_ticks = max(flow.next_ticks, time)
+            s.due[U(flow.nic)] = 0
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def note(
-    run: Any,
-    end_ns: float,
-    links: Any,
-    flows: Any,
-    nics: Any,
-    nic_flows: Any,
-    watch: Any,
-    series: Any,
-    checkpoint_ns: Any,
-    checkpoint_bytes: Any,
-) -> None:
-    """Checkpoints of delivered packets and rows of the chart series that fall due by the end of the window."""
-    while run.checkpoints < len(checkpoint_ns) and checkpoint_ns[run.checkpoints] <= end_ns:
-        for f in range(len(flows)):
-            checkpoint_bytes[run.checkpoints, f] = flows[U(f)].delivered
-        run.checkpoints += 1
-    if run.next_series_ns <= end_ns and run.series_rows < run.series_limit:
-        write_series(run, end_ns, links, flows, watch, series)
+def take_arrivals(s: Any) -> None:
+    """Packets that reach a switch in this window: straight on through an idle port, or into its queue."""
+    run = s.run
+    bucket = run.window * run.buckets_per_window
+    for k in range(run.buckets_per_window):
+        moment = (bucket + k) << run.bucket_shift
+        place = (bucket + k) & run.bucket_mask
+        waiting = s.bucket_count[U(place)]
+        if waiting == 0:
+            continue
+        s.bucket_count[U(place)] = 0
+        first = place << BUCKET_SHIFT
+        batch = waiting
+        if waiting > BUCKET:
+            first, batch = gathered(first, waiting, s)
+        while True:
+            put_in_order(first, batch, s)
+            for spot in range(first, first + batch):
+                entry = s.buckets[U(spot)]
+                time = moment + (entry & TIME_MASK)
+                number = entry >> 32
+                if entry & CHOICE:
+                    number = np.int64(chosen_child(s.slots[U(number)], s))
+                slot = s.slots[U(number)]
+                port = slot.link
+                link = s.links[U(port)]
+                size = np.int64(slot.bytes)
+                if entry & LAST:
+                    size = np.int64(s.flows[U(slot.flow)].last_bytes)
+                if link.queue_bytes > 0:
+                    if link.free_ticks < time:
+                        serve(port, time, s)
+                if run.may_lose:
+                    entry = kept(number, entry, size, time, s)
+                    if entry < 0:
+                        continue
+                elif pass_through(entry, slot, link, size, time, s):
+                    continue
+                if link.queue_bytes == 0 and link.free_ticks < time:
+                    link.free_ticks = time
+                if link.next_sample_ticks < time:
+                    sample(link, time, s)
+                push(port, (np.int64(number) << 32) | (entry & CARRIED), s)
+                queue = link.queue_bytes + size
+                link.queue_bytes = queue
+                link.peak_bytes = max(link.peak_bytes, queue)
+                if link.active == 0:
+                    link.active = 1
+                    s.active[U(run.ports_active)] = port
+                    run.ports_active += 1
+                if run.gate == GATE_PFC:
+                    admit(slot.ingress, size, time, s)
+            waiting -= batch
+            if waiting == 0:
+                break
+            batch = min(waiting, LARGEST_SORT)
+            for spot in range(first, first + batch):
+                s.buckets[U(spot)] = pop(run.bucket_first + place, s)
 
 
 @njit(error_model="numpy", _nrt=False)
-def write_series(run: Any, end_ns: float, links: Any, flows: Any, watch: Any, series: Any) -> None:
-    """One chart row: time, paused host links, paused switch links, then by group delivered bytes and mean rate,
-    then the watched queues."""
-    row = series[run.series_rows]
-    run.series_rows += 1
-    while run.next_series_ns <= end_ns:
-        run.next_series_ns += run.series_ns
-    row[0] = end_ns
-    groups = (len(row) - 3 - len(watch)) // 2
-    for k in range(len(links)):
-        if links[U(k)].stop_ns < end_ns:
-            if links[U(k)].nic >= 0:
-                row[1] += 1.0
-            else:
-                row[2] += 1.0
-    for f in range(len(flows)):
-        row[3 + flows[U(f)].group] += flows[U(f)].delivered * run.payload_bytes
-    for g in range(groups):
-        members = 0
-        for f in range(len(flows)):
-            flow = flows[U(f)]
-            if flow.group == g and flow.left > 0 and flow.waiting == 0:
-                row[3 + groups + g] += flow.rate
-                members += 1
-        if members > 0:
-            row[3 + groups + g] /= members
-    for w in range(len(watch)):
-        row[3 + 2 * groups + w] = links[U(watch[U(w)])].queue_bytes
+def gathered(first: int, waiting: int, s: Any) -> tuple[int, int]:
+    """Where the packets of an overfull bucket lie side by side, and how many of them."""
+    run = s.run
+    place = first >> BUCKET_SHIFT
+    room = len(s.bucket_count) << BUCKET_SHIFT
+    batch = min(waiting, LARGEST_SORT)
+    for k in range(BUCKET):
+        s.buckets[U(room + k)] = s.buckets[U(first + k)]
+    for k in range(BUCKET, batch):
+        s.buckets[U(room + k)] = pop(run.bucket_first + place, s)
+    return room, batch
 
 
-@njit(error_model="numpy", _nrt=False)
-def verify(run: Any, lists: Any, links: Any, flows: Any) -> None:
-    """Debug mode: packets sent = delivered + lost + queued + in flight; no queue below zero."""
-    inside = 0
-    for k in range(run.echo_first):
-        inside += lists[U(k)].count
-    for k in range(len(links)):
-        if links[U(k)].queue_bytes < 0 or links[U(k)].ingress_bytes < 0:
-            run.status = UNBALANCED
-    balance = run.acks - inside
-    for f in range(len(flows)):
-        flow = flows[U(f)]
-        balance += flow.sent - flow.delivered - flow.lost - flow.refused
-    if balance != 0:
-        run.status = UNBALANCED
-        run.unbalanced_window = run.window
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def put_in_order(first: int, count: int, s: Any) -> None:
+    """Put packets that lie side by side in the order of their times; equal times stay in the order of sending."""
+    packets = s.buckets
+    latest = packets[U(first)] & TIME_MASK
+    for spot in range(first + 1, first + count):
+        entry = packets[U(spot)]
+        time = entry & TIME_MASK
+        if time >= latest:
+            latest = time
+        else:
+            k = spot
+            while k > first and (packets[U(k - 1)] & TIME_MASK) > time:
+                packets[U(k)] = packets[U(k - 1)]
+                k -= 1
+            packets[U(k)] = entry
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def serve_ports(end: int, s: Any) -> None:
+    """Serve every port that has packets to the end of the window."""
+    run = s.run
+    k = 0
+    while k < run.ports_active:
+        port = s.active[U(k)]
+        serve(port, end, s)
+        if s.links[U(port)].queue_bytes == 0:
+            s.links[U(port)].active = 0
+            run.ports_active -= 1
+            s.active[U(k)] = s.active[U(run.ports_active)]
+        else:
+            k += 1

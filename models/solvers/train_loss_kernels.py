@@ -15,48 +15,43 @@ from models.solvers.queues_state import DEAD, EPOCH_MASK, EPOCH_SHIFT, GATE_DROP
 from models.solvers.train_pool_kernels import uniform
 from models.solvers.train_sender_kernels import post
 
-INF = np.inf
 U = np.uint64  # unsigned indices need no test for negative ones
 LOST = -1
 
 
 @njit(error_model="numpy", _nrt=False)
-def lose(
-    number: int, entry: int, now_ns: float, run: Any, links: Any, slots: Any, flows: Any, lists: Any, pool: Any,
-    following: Any,
-) -> None:  # fmt: skip
+def lose(number: int, entry: int, now_ticks: int, s: Any) -> None:
     """Count a lost packet of route step `number` and let its sender hear of it."""
-    slot = slots[U(number)]
-    links[U(slot.link)].drops += 1
+    run = s.run
+    slot = s.slots[U(number)]
+    s.links[U(slot.link)].drops += 1
     if slot.ack == 1:  # acknowledgements are cumulative: the next one says the same
         run.acks -= 1
         return
-    flow = flows[U(slot.flow)]
+    flow = s.flows[U(slot.flow)]
     flow.lost += 1
     notice = (np.int64(slot.flow) << 32) | LAST
     if not run.go_back:
-        post(run.echo_first, notice, now_ns + flow.shortest_ns + flow.reverse_ns, run, lists, pool, following)
+        post(run.echo_first, notice, now_ticks + flow.shortest_ticks + flow.reverse_ticks, s)
         return
     epoch = entry & EPOCH_MASK
     if epoch >> EPOCH_SHIFT != flow.awaited_epoch:
         return
     if entry & DEAD == 0 and number > flow.gap_slot:  # the foremost gap counts
         flow.gap_slot = number
-    if entry & LAST or run.window_bytes < INF:  # perhaps nothing follows that shows the gap
-        post(run.echo_first, notice | epoch, now_ns + run.timeout_ns, run, lists, pool, following)
+    if entry & LAST or run.windowed:  # perhaps nothing follows that shows the gap
+        post(run.echo_first, notice | epoch, now_ticks + run.timeout_ticks, s)
 
 
 @njit(error_model="numpy", _nrt=False)
-def kept(
-    number: int, entry: int, size: int, now_ns: float, run: Any, links: Any, switches: Any, slots: Any, flows: Any,
-    lists: Any, pool: Any, following: Any,
-) -> int:  # fmt: skip
+def kept(number: int, entry: int, size: int, now_ticks: int, s: Any) -> int:
     """The packet as it enters the port's queue, or LOST."""
-    slot = slots[U(number)]
-    link = links[U(slot.link)]
+    run = s.run
+    slot = s.slots[U(number)]
+    link = s.links[U(slot.link)]
     lost = link.tripped == 1 and run.watchdog_drops == 1
     if run.gate == GATE_DROP:
-        switch = switches[U(link.from_switch)]
+        switch = s.switches[U(link.from_switch)]
         allowed = run.gate_alpha * (switch.budget_bytes - switch.used_bytes)
         if link.queue_bytes + size > allowed or switch.used_bytes + size > switch.budget_bytes:
             lost = True
@@ -65,19 +60,17 @@ def kept(
         if not lost:
             switch.used_bytes += size
     if lost:
-        lose(number, entry, now_ns, run, links, slots, flows, lists, pool, following)
+        lose(number, entry, now_ticks, s)
         return LOST
     if run.go_back and slot.ack == 0:
-        flow = flows[U(slot.flow)]
+        flow = s.flows[U(slot.flow)]
         if flow.gap_slot == number:
             return entry | DEAD
     return entry
 
 
 @njit(error_model="numpy", _nrt=False)
-def refused(
-    number: int, entry: int, arrival_ns: float, run: Any, flow: Any, lists: Any, pool: Any, following: Any
-) -> bool:
+def refused(number: int, entry: int, arrival_ticks: int, flow: Any, s: Any) -> bool:
     """Whether the receiver refuses a packet: behind a gap, or of a sequence the sender has left. It asks once a gap."""
     epoch = (entry & EPOCH_MASK) >> EPOCH_SHIFT
     if epoch == flow.awaited_epoch and entry & DEAD == 0:
@@ -86,18 +79,16 @@ def refused(
     if epoch == flow.awaited_epoch:
         flow.awaited_epoch = (epoch + 1) & 15
         notice = (np.int64(number) << 32) | LAST | (entry & EPOCH_MASK)
-        post(run.echo_first, notice, arrival_ns + flow.reverse_ns, run, lists, pool, following)
+        post(s.run.echo_first, notice, arrival_ticks + flow.reverse_ticks, s)
     return True
 
 
 @njit(error_model="numpy", _nrt=False)
-def resend(
-    number: int, entry: int, time_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, due: Any
-) -> None:
+def resend(number: int, entry: int, time_ticks: int, s: Any) -> None:
     """The sender hears of a loss: one packet more to send, or back to the gap."""
-    flow = flows[U(number)]
+    flow = s.flows[U(number)]
     left = flow.left + 1
-    if run.go_back:
+    if s.run.go_back:
         epoch = (entry & EPOCH_MASK) >> EPOCH_SHIFT
         if epoch != flow.epoch:
             return  # it has gone back since
@@ -109,9 +100,9 @@ def resend(
     else:
         flow.acked += 1
     if flow.left == 0 and left > 0:
-        nic = nics[U(flow.nic)]
-        nic_flows[U(nic.first + nic.active)] = number
+        nic = s.nics[U(flow.nic)]
+        s.nic_flows[U(nic.first + nic.active)] = number
         nic.active += 1
-    flow.next_ns = max(flow.next_ns, time_ns) if flow.left == 0 else flow.next_ns
+    flow.next_ticks = max(flow.next_ticks, time_ticks) if flow.left == 0 else flow.next_ticks
     flow.left = left
-    due[U(flow.nic)] = 0.0
+    s.due[U(flow.nic)] = 0

@@ -18,43 +18,60 @@ U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def push(lists: Any, index: int, entry: int, run: Any, pool: Any, following: Any) -> None:
+def push(index: int, entry: int, s: Any) -> None:
     """Append `entry` to list `index`; a full pool sets the run's status instead of writing past the end."""
-    one = lists[U(index)]
+    one = s.lists[U(index)]
     tail = one.tail
-    pool[U(tail)] = entry
+    s.pool[U(tail)] = entry
     tail += 1
     if tail & _LOW == 0:
-        fresh = run.free_chunk
+        fresh = s.run.free_chunk
         if fresh >= 0:
-            run.free_chunk = following[U(fresh)]
+            s.run.free_chunk = s.following[U(fresh)]
         else:
-            fresh = run.fresh_chunk
-            if fresh < run.chunk_limit - 1:
-                run.fresh_chunk = fresh + 1
+            fresh = s.run.fresh_chunk
+            if fresh < s.run.chunk_limit - 1:
+                s.run.fresh_chunk = fresh + 1
             else:
-                run.status = POOL_FULL
-        following[U((tail - 1) >> CHUNK_SHIFT)] = fresh
+                s.run.status = POOL_FULL
+        s.following[U((tail - 1) >> CHUNK_SHIFT)] = fresh
         tail = fresh << CHUNK_SHIFT
     one.tail = tail
-    one.count += 1
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def pop(lists: Any, index: int, run: Any, pool: Any, following: Any) -> int:
+def pop(index: int, s: Any) -> int:
     """Remove and return the first entry of list `index`, which must not be empty."""
-    one = lists[U(index)]
+    one = s.lists[U(index)]
     head = one.head
-    entry = pool[U(head)]
+    entry = s.pool[U(head)]
     head += 1
     if head & _LOW == 0:
         old = (head - 1) >> CHUNK_SHIFT
-        head = following[U(old)] << CHUNK_SHIFT
-        following[U(old)] = run.free_chunk
-        run.free_chunk = old
+        head = s.following[U(old)] << CHUNK_SHIFT
+        s.following[U(old)] = s.run.free_chunk
+        s.run.free_chunk = old
     one.head = head
-    one.count -= 1
     return entry  # type: ignore[no-any-return]
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def held(index: int, s: Any) -> bool:
+    """Whether list `index` has an entry."""
+    one = s.lists[U(index)]
+    return one.head != one.tail  # type: ignore[no-any-return]
+
+
+@njit(error_model="numpy", _nrt=False)
+def counted(index: int, s: Any) -> int:
+    """Entries of list `index`, one chunk after the other."""
+    one = s.lists[U(index)]
+    head = one.head
+    count = 0
+    while head >> CHUNK_SHIFT != one.tail >> CHUNK_SHIFT:
+        count += CHUNK - (head & _LOW)
+        head = s.following[U(head >> CHUNK_SHIFT)] << CHUNK_SHIFT
+    return count + one.tail - head  # type: ignore[no-any-return]
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)

@@ -1,4 +1,4 @@
-"""Senders: packet pacing, round robin between the flows of a NIC, and the DCQCN reaction point (compiled).
+"""Senders: packet pacing and round robin between the flows of a NIC (compiled).
 
 The gap to the next packet is fixed when a packet is sent, so a later cut or increase does not move a packet
 already scheduled (public HPCC ns-3 code, `rdma-hw.cc` UpdateNextAvail).
@@ -11,239 +11,139 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.solvers.queues_state import CHOICE, EPOCH_SHIFT, LAST, TICKS_PER_NS
+from models.solvers.queues_state import BUCKET, BUCKET_SHIFT, EPOCH_SHIFT, LAST, NEVER
 from models.solvers.train_pool_kernels import push
+from models.solvers.train_rate_kernels import increase, timers
 
-INF = np.inf
 U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def fly(entry: int, arrival_ns: float, run: Any, lists: Any, pool: Any, following: Any) -> None:
-    """Put a packet in flight: it reaches the far end at `arrival_ns`, never before the next window."""
-    bucket = int(arrival_ns * run.buckets_per_ns)
-    inside = int((arrival_ns - bucket * run.bucket_ns) * TICKS_PER_NS)
+def fly(entry: int, arrival_ticks: int, s: Any) -> None:
+    """Put a packet in flight: it reaches the far end at `arrival_ticks`, never before the next window."""
+    run = s.run
+    bucket = arrival_ticks >> run.bucket_shift
+    inside = arrival_ticks - (bucket << run.bucket_shift)
     if bucket < run.next_bucket:
         bucket = run.next_bucket
         inside = 0
-    push(lists, run.bucket_first + (bucket & run.bucket_mask), entry | max(inside, 0), run, pool, following)
+    place = bucket & run.bucket_mask
+    count = s.bucket_count[U(place)]
+    s.bucket_count[U(place)] = count + 1
+    if count < BUCKET:
+        s.buckets[U((place << BUCKET_SHIFT) + count)] = entry | inside
+    else:
+        push(run.bucket_first + place, entry | inside, s)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def step_entry(number: int, slot: Any) -> int:
-    """Packet entry for the step after `number`: that step, or `number` itself where there is a choice."""
-    if slot.next >= 0:
-        return np.int64(slot.next) << 32  # type: ignore[return-value]
-    return (number << 32) | CHOICE
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def post(first: int, entry: int, time_ns: float, run: Any, lists: Any, pool: Any, following: Any) -> None:
-    """Post a message (echo or pause) for the window that holds `time_ns`, at the earliest the next one."""
-    window = int(time_ns * run.windows_per_ns)
-    inside = int((time_ns - window * run.window_ns) * TICKS_PER_NS)
+def post(first: int, entry: int, time_ticks: int, s: Any) -> None:
+    """Post a message (echo or pause) for the window that holds `time_ticks`, at the earliest the next one."""
+    run = s.run
+    window = int(time_ticks * run.windows_per_tick)
+    inside = time_ticks - window * run.window_ticks
     if window <= run.window:
         window = run.window + 1
         inside = 0
-    push(lists, first + (window & run.window_mask), entry | max(inside, 0), run, pool, following)
+    push(first + (window & run.window_mask), entry | max(inside, 0), s)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def set_gap(flow: Any, run: Any) -> None:
-    """Gap between packet starts at the present rate."""
-    gap = run.packet_bytes / flow.rate
-    if run.whole_ns:
-        gap = np.floor(gap + 0.5)
-    flow.gap_ns = gap
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def power(base: float, exponent: int) -> float:
-    """base ** exponent by squaring: the same bits on every machine."""
-    result = 1.0
-    while exponent > 0:
-        if exponent & 1:
-            result *= base
-        base *= base
-        exponent >>= 1
-    return result
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def update_alpha(flow: Any, now_ns: float, run: Any) -> None:
-    """Apply the alpha ticks up to `now_ns`: the first with the echo flag, the others decay only."""
-    ticks = int((now_ns - flow.first_echo_ns + 0.5) * run.alpha_ticks_per_ns)
-    elapsed = ticks - flow.ticks
-    if elapsed > 0:
-        keep = 1.0 - run.g
-        flow.alpha = keep * flow.alpha + run.g * flow.echo_for_alpha
-        if elapsed > 1:
-            flow.alpha *= power(keep, elapsed - 1)
-        flow.echo_for_alpha = 0
-        flow.ticks = ticks
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def cut(flow: Any, now_ns: float, run: Any) -> None:
-    """Rate decrease at a tick of the cut timer with an echo since the last."""
-    update_alpha(flow, now_ns, run)
-    if flow.stage > 0 or flow.byte_stage > 0:
-        flow.target = flow.rate
-    flow.rate = max(run.min_rate, flow.rate * (1.0 - flow.alpha / 2.0))
-    set_gap(flow, run)
-    flow.stage = 0
-    flow.byte_stage = 0
-    flow.counted_bytes = 0
-    flow.increase_ns = now_ns + run.increase_ns
-    flow.cut_ns = INF
-    flow.echo_for_cut = 0
-    flow.cuts += 1
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def increase(flow: Any, line: float, run: Any, by_bytes: bool) -> None:
-    """Fast recovery, additive or hyper increase, by the timer's and the byte counter's stages."""
-    low = flow.stage
-    high = flow.stage
-    if run.byte_counter > 0.0:
-        low = min(flow.stage, flow.byte_stage)
-        high = max(flow.stage, flow.byte_stage)
-    if high >= run.fast_stages:
-        step = run.hyper if low > run.fast_stages else run.additive
-        flow.target = min(line, flow.target + step)
-    flow.rate = min(line, 0.5 * (flow.rate + flow.target))
-    set_gap(flow, run)
-    if by_bytes:
-        flow.byte_stage += 1
-        flow.counted_bytes = 0
-    else:
-        flow.stage += 1
-
-
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def timers(flow: Any, line: float, until_ns: float, run: Any) -> None:
-    """Fire the cut and increase timers due before `until_ns`, in order."""
-    while True:
-        due = min(flow.cut_ns, flow.increase_ns)
-        if due >= until_ns:
-            break
-        if flow.cut_ns <= due:
-            cut(flow, due, run)
-        else:
-            increase(flow, line, run, False)
-            flow.increase_ns = due + run.increase_ns
+def wire_ticks(size_bytes: int, link: Any, run: Any) -> int:
+    """Time on the wire, rounded as the run says (half up)."""
+    rounding = run.rounding_ticks
+    return int(size_bytes * link.ticks_per_byte / rounding + 0.5) * rounding  # type: ignore[no-any-return]
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def blocked(flow: Any, line: float, run: Any) -> bool:
     """Whether the window of the flow is full (bytes in flight >= W, or W R / line rate)."""
-    window = run.window_bytes
-    if window == INF:
+    if run.windowed == 0:
         return False
+    window = run.window_bytes
     if run.window_follows_rate:
         window = max(1.0, window * flow.rate / line)
     return (flow.sent - flow.acked) * run.payload_bytes >= window  # type: ignore[no-any-return]
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def send(
-    flow: Any,
-    link: Any,
-    slots: Any,
-    start_ns: float,
-    line: float,
-    run: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
-    """Start one packet of the flow on its NIC link at `start_ns`."""
-    slot = slots[U(flow.root)]
-    entry = step_entry(np.int64(flow.root), slot)
+def send(flow: Any, link: Any, start_ticks: int, line: float, s: Any) -> None:
+    """Start one packet of the flow on its NIC link at `start_ticks`."""
+    run = s.run
+    slot = s.slots[U(flow.root)]
+    entry = slot.next_entry
     if run.go_back:
         entry |= flow.epoch << EPOCH_SHIFT
-    packet_ns = slot.packet_ns
-    size = run.packet_bytes
+    packet = slot.packet_ticks
+    arrival = start_ticks + slot.hop_ticks
+    size = np.int64(slot.bytes)
     flow.left -= 1
     if flow.left == 0:
-        size = flow.last_bytes
+        size = np.int64(flow.last_bytes)
         entry |= LAST
-        packet_ns = size * link.ns_per_byte
-        if run.whole_ns:
-            packet_ns = np.floor(packet_ns + 0.5)
-        flow.last_sent_ns = start_ns
+        packet = wire_ticks(size, link, run)
+        arrival = start_ticks + packet + link.propagation_ticks
+        flow.last_sent_ticks = start_ticks
     flow.sent += 1
     link.sent_bytes += size
-    link.free_ns = start_ns + packet_ns
-    flow.next_ns = start_ns + flow.gap_ns
-    fly(entry, start_ns + packet_ns + link.propagation_ns, run, lists, pool, following)
-    if run.byte_counter > 0.0 and flow.increase_ns < INF:
+    link.free_ticks = start_ticks + packet
+    flow.next_ticks = start_ticks + flow.gap_ticks
+    fly(entry, arrival, s)
+    if run.byte_counter > 0.0 and flow.increase_ticks < NEVER:
         flow.counted_bytes += size
         if flow.counted_bytes >= run.byte_counter:
             increase(flow, line, run, True)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def advance_one(
-    flow: Any, link: Any, slots: Any, until_ns: float, run: Any, lists: Any, pool: Any, following: Any
-) -> float:
-    """Advance a NIC with one flow to `until_ns`; returns when it next has something to do."""
+def advance_one(flow: Any, link: Any, until_ticks: int, s: Any) -> int:
+    """Advance a NIC with one flow to `until_ticks`; returns when it next has something to do."""
+    run = s.run
     line = link.line
-    open_until = min(until_ns, link.stop_ns)
-    due = 0.0
+    open_until = min(until_ticks, link.stop_ticks)
     while True:
-        due = min(flow.cut_ns, flow.increase_ns)
+        due = min(flow.cut_ticks, flow.increase_ticks)
         limit = min(due, open_until)
         while flow.left > 0:
-            start = max(flow.next_ns, link.free_ns)
+            start = max(flow.next_ticks, link.free_ticks)
             if start >= limit or blocked(flow, line, run):
                 break
-            send(flow, link, slots, start, line, run, lists, pool, following)
-            due = min(flow.cut_ns, flow.increase_ns)
+            send(flow, link, start, line, s)
+            due = min(flow.cut_ticks, flow.increase_ticks)
             limit = min(due, open_until)
-        if due >= until_ns or flow.left == 0:
+        if due >= until_ticks or flow.left == 0:
             break
-        timers(flow, line, np.nextafter(due, INF), run)
+        timers(flow, line, due + 1, s)
     if flow.left == 0:
-        return INF
-    if link.stop_ns > until_ns and not blocked(flow, line, run):
-        due = min(due, max(flow.next_ns, link.free_ns))
+        return NEVER
+    if link.stop_ticks > until_ticks and not blocked(flow, line, run):
+        due = min(due, max(flow.next_ticks, link.free_ticks))
     return due  # type: ignore[no-any-return]
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def advance_many(
-    nic: Any,
-    nic_flows: Any,
-    flows: Any,
-    link: Any,
-    slots: Any,
-    until_ns: float,
-    run: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> float:
+@njit(error_model="numpy", _nrt=False)
+def advance_many(nic: Any, link: Any, until_ticks: int, s: Any) -> int:
     """Advance a NIC with several flows, served round robin per packet; returns when it is next due."""
+    run = s.run
     line = link.line
-    open_until = min(until_ns, link.stop_ns)
+    open_until = min(until_ticks, link.stop_ticks)
     first = nic.first
-    start = link.free_ns
+    start = link.free_ticks
     while nic.active > 0:
         chosen = -1
-        earliest = INF
+        earliest = NEVER
         place = nic.turn
         for _ in range(nic.active):
             place += 1
             if place >= nic.active:
                 place = 0
-            candidate = flows[U(nic_flows[U(first + place)])]
-            if run.window_bytes < INF and blocked(candidate, line, run):
+            candidate = s.flows[U(s.nic_flows[U(first + place)])]
+            if run.windowed and blocked(candidate, line, run):
                 continue
-            if candidate.next_ns <= start:
+            if candidate.next_ticks <= start:
                 chosen = place
                 break
-            earliest = min(earliest, candidate.next_ns)
+            earliest = min(earliest, candidate.next_ticks)
         if chosen < 0:
             if earliest >= open_until:
                 break
@@ -251,71 +151,44 @@ def advance_many(
             continue
         if start >= open_until:
             break
-        flow = flows[U(nic_flows[U(first + chosen)])]
-        timers(flow, line, start, run)
-        send(flow, link, slots, start, line, run, lists, pool, following)
-        start = link.free_ns
+        flow = s.flows[U(s.nic_flows[U(first + chosen)])]
+        timers(flow, line, start, s)
+        send(flow, link, start, line, s)
+        start = link.free_ticks
         nic.turn = chosen
         if flow.left == 0:
             for k in range(first + chosen, first + nic.active - 1):
-                nic_flows[U(k)] = nic_flows[U(k + 1)]
+                s.nic_flows[U(k)] = s.nic_flows[U(k + 1)]
             nic.active -= 1
             nic.turn = chosen - 1
-    due = INF
-    packet_due = INF
+    due = NEVER
+    packet_due = NEVER
     for k in range(first, first + nic.active):
-        flow = flows[U(nic_flows[U(k)])]
-        timers(flow, line, until_ns, run)
-        due = min(due, min(flow.cut_ns, flow.increase_ns))
-        if run.window_bytes == INF or not blocked(flow, line, run):
-            packet_due = min(packet_due, flow.next_ns)
-    if link.stop_ns > until_ns:
-        due = min(due, max(packet_due, link.free_ns))
+        flow = s.flows[U(s.nic_flows[U(k)])]
+        timers(flow, line, until_ticks, s)
+        due = min(due, min(flow.cut_ticks, flow.increase_ticks))
+        if run.windowed == 0 or not blocked(flow, line, run):
+            packet_due = min(packet_due, flow.next_ticks)
+    if link.stop_ticks > until_ticks:
+        due = min(due, max(packet_due, link.free_ticks))
     return due
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def advance_sender(
-    n: int,
-    until_ns: float,
-    nics: Any,
-    nic_flows: Any,
-    flows: Any,
-    links: Any,
-    slots: Any,
-    due: Any,
-    run: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
-    """Advance sender `n` to `until_ns` and note when it is next due."""
-    nic = nics[U(n)]
-    link = links[U(nic.link)]
+def advance_sender(n: int, until_ticks: int, s: Any) -> None:
+    """Advance sender `n` to `until_ticks` and note when it is next due."""
+    nic = s.nics[U(n)]
+    link = s.links[U(nic.link)]
     if nic.active == 1:
-        flow = flows[U(nic_flows[U(nic.first)])]
-        due[U(n)] = advance_one(flow, link, slots, until_ns, run, lists, pool, following)
+        flow = s.flows[U(s.nic_flows[U(nic.first)])]
+        s.due[U(n)] = advance_one(flow, link, until_ticks, s)
         if flow.left == 0:
             nic.active = 0
     else:
-        due[U(n)] = advance_many(nic, nic_flows, flows, link, slots, until_ns, run, lists, pool, following)
+        s.due[U(n)] = advance_many(nic, link, until_ticks, s)
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def hear_echo(flow: Any, now_ns: float, run: Any) -> None:
-    """A congestion echo reaches the sender: start the timers at the first, arm the next cut tick."""
-    if flow.first_echo_ns == INF:
-        flow.first_echo_ns = now_ns
-        flow.alpha = 1.0
-        flow.target = flow.rate
-        flow.echo_for_alpha = 0
-        flow.ticks = 0
-        flow.echo_for_cut = 1
-        flow.cut_ns = now_ns + run.cut_ns
-        return
-    update_alpha(flow, now_ns, run)
-    flow.echo_for_alpha = 1
-    if flow.cut_ns == INF:
-        tick = int((now_ns - flow.first_echo_ns) * run.cuts_per_ns) + 1
-        flow.cut_ns = flow.first_echo_ns + tick * run.cut_ns
-        flow.echo_for_cut = 1
+@njit(error_model="numpy", _nrt=False)
+def advance_sender_apart(n: int, until_ticks: int, s: Any) -> None:
+    """`advance_sender` as a call of its own, for a rare case: the loop's code stays small."""
+    advance_sender(n, until_ticks, s)

@@ -13,31 +13,26 @@ from numba import njit
 from models.solvers.queues_state import CARRIED, GATE_DROP, GATE_PFC, LAST, MARKED
 from models.solvers.train_loss_kernels import refused
 from models.solvers.train_pool_kernels import pop, uniform
-from models.solvers.train_sender_kernels import fly, post, step_entry
+from models.solvers.train_sender_kernels import fly, post, wire_ticks
 
-INF = np.inf
 U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def admit(
-    ingress: int,
-    size: int,
-    now_ns: float,
-    run: Any,
-    links: Any,
-    switches: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
+def admit(ingress: int, size: int, now_ticks: int, s: Any) -> None:
     """Charge an arriving packet to its ingress link; ask for a pause where the threshold is reached."""
-    link = links[U(ingress)]
-    switch = switches[U(link.to_switch)]
-    reserve = run.reserve
+    run = s.run
+    link = s.links[U(ingress)]
+    switch = s.switches[U(link.to_switch)]
+    reserve = run.reserve_bytes
     held = link.ingress_bytes + size
+    if switch.calm == 1:
+        link.ingress_bytes = held
+        switch.shared_bytes += min(size, max(0, held - reserve))
+        return
+    free = switch.budget_bytes - switch.shared_bytes
     # the threshold is a whole number, floor(x): a > floor(x) is a > x, a >= floor(x) is a + 1 > x
-    threshold = (switch.budget_bytes - switch.shared_bytes) * run.gate_alpha
+    threshold = free * run.gate_alpha
     if held <= reserve:
         link.ingress_bytes = held
     elif held - reserve > threshold:
@@ -51,206 +46,215 @@ def admit(
         link.headroom_bytes > 0 or max(0, link.ingress_bytes - reserve) + 1 > threshold
     ):
         link.xoff_sent = 1
+        switch.asked += 1
         entry = (np.int64(ingress) << 32) | MARKED
-        post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
+        post(run.gate_first, entry, now_ticks + link.pause_delay_ticks, s)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def release(
-    ingress: int,
-    size: int,
-    now_ns: float,
-    run: Any,
-    links: Any,
-    switches: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
+def release(ingress: int, size: int, now_ticks: int, s: Any) -> None:
     """Give back what a departing packet was charged: headroom first; let the ingress link resume."""
-    link = links[U(ingress)]
-    switch = switches[U(link.to_switch)]
-    reserve = run.reserve
+    run = s.run
+    link = s.links[U(ingress)]
+    reserve = run.reserve_bytes
+    held = link.ingress_bytes
+    switch = s.switches[U(link.to_switch)]
+    if switch.calm == 1:
+        link.ingress_bytes = held - size
+        switch.shared_bytes -= min(size, max(0, held - reserve))
+        return
     from_headroom = min(link.headroom_bytes, size)
     rest = size - from_headroom
-    from_shared = min(rest, max(0, link.ingress_bytes - reserve))
+    from_shared = min(rest, max(0, held - reserve))
     link.headroom_bytes -= from_headroom
-    link.ingress_bytes -= rest
+    link.ingress_bytes = held - rest
     switch.shared_bytes -= from_shared
     if link.xoff_sent == 1 and link.headroom_bytes == 0:
         used = max(0, link.ingress_bytes - reserve)
         threshold = (switch.budget_bytes - switch.shared_bytes) * run.gate_alpha
-        if used == 0 or used + run.xon_offset <= threshold:
+        if used == 0 or used + run.xon_offset_bytes <= threshold:
             link.xoff_sent = 0
+            switch.asked -= 1
             entry = np.int64(ingress) << 32
-            post(run.gate_first, entry, now_ns + link.pause_delay_ns, run, lists, pool, following)
+            post(run.gate_first, entry, now_ticks + link.pause_delay_ticks, s)
 
 
-@njit(forceinline=True, error_model="numpy", _nrt=False)
-def finish(
-    number: int, end_ns: float, run: Any, flows: Any, nics: Any, nic_flows: Any, dependents: Any, due: Any
-) -> None:
+@njit(error_model="numpy", _nrt=False)
+def find_calm(s: Any) -> None:
+    """Note which switches cannot ask for a pause in this window whatever arrives: no link has asked, and all that is
+    held stays below the threshold of a single one."""
+    run = s.run
+    for k in range(len(s.switches)):
+        switch = s.switches[U(k)]
+        most = switch.shared_bytes + switch.links_in * run.window_bytes_in
+        calm = most + 1 < (switch.budget_bytes - most) * run.gate_alpha
+        switch.calm = 1 if calm and switch.asked == 0 else 0
+
+
+@njit(error_model="numpy", _nrt=False)
+def finish(number: int, end_ticks: int, s: Any) -> None:
     """Note a flow's completion and start the flows that wait for it alone."""
-    flow = flows[U(number)]
-    flow.end_ns = max(end_ns, flow.last_sent_ns + flow.shortest_ns + flow.reverse_ns)
-    run.flows_open -= 1
+    flow = s.flows[U(number)]
+    flow.end_ticks = max(end_ticks, flow.last_sent_ticks + flow.shortest_ticks + flow.reverse_ticks)
+    s.run.flows_open -= 1
     for k in range(flow.dependent_first, flow.dependent_first + flow.dependent_count):
-        waiter = flows[U(dependents[U(k)])]
+        waiter = s.flows[U(s.dependents[U(k)])]
         waiter.waiting -= 1
-        waiter.next_ns = max(waiter.next_ns, flow.end_ns)
+        waiter.next_ticks = max(waiter.next_ticks, flow.end_ticks)
         if waiter.waiting == 0:
-            waiter.next_ns += waiter.start_ns
-            waiter.start_ns = waiter.next_ns
-            nic = nics[U(waiter.nic)]
-            nic_flows[U(nic.first + nic.active)] = dependents[U(k)]
+            waiter.next_ticks += waiter.start_ticks
+            waiter.start_ticks = waiter.next_ticks
+            nic = s.nics[U(waiter.nic)]
+            s.nic_flows[U(nic.first + nic.active)] = s.dependents[U(k)]
             nic.active += 1
-            due[U(waiter.nic)] = min(due[U(waiter.nic)], waiter.next_ns)
+            s.due[U(waiter.nic)] = min(s.due[U(waiter.nic)], waiter.next_ticks)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def acknowledge(
-    number: int,
-    marked: int,
-    dequeue_ns: float,
-    arrival_ns: float,
-    run: Any,
-    links: Any,
-    slots: Any,
-    flows: Any,
-    ack_links: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
+def acknowledge(number: int, marked: int, dequeue_ticks: int, arrival_ticks: int, s: Any) -> None:
     """Load the reverse links with one acknowledgement, and send the echo it carries."""
-    flow = flows[U(number)]
+    run = s.run
+    flow = s.flows[U(number)]
     echo = marked
-    if echo and run.cnp_interval_ns > 0.0:
-        if arrival_ns >= flow.cnp_next_ns:
-            flow.cnp_next_ns = arrival_ns + run.cnp_interval_ns
+    if echo and run.cnp_interval_ticks > 0:
+        if arrival_ticks >= flow.cnp_next_ticks:
+            flow.cnp_next_ticks = arrival_ticks + run.cnp_interval_ticks
         else:
             echo = 0
     if run.acks_in_data_queue and flow.ack_root >= 0:
-        link = links[U(ack_links[U(flow.ack_first)])]
-        start = max(arrival_ns, link.free_ns)
-        link.free_ns = max(link.free_ns, dequeue_ns) + link.ack_ns
-        entry = step_entry(np.int64(flow.ack_root), slots[U(flow.ack_root)])
+        link = s.links[U(s.ack_links[U(flow.ack_first)])]
+        start = max(arrival_ticks, link.free_ticks)
+        link.free_ticks = max(link.free_ticks, dequeue_ticks) + link.ack_ticks
+        entry = s.slots[U(flow.ack_root)].next_entry
         if echo:
             entry |= MARKED
         run.acks += 1
-        fly(entry, start + link.ack_ns + link.propagation_ns, run, lists, pool, following)
+        fly(entry, start + link.ack_ticks + link.propagation_ticks, s)
         return
     for k in range(flow.ack_first, flow.ack_first + flow.ack_count):
-        reverse = links[U(ack_links[U(k)])]
-        if reverse.queue_bytes > 0 or reverse.free_ns > dequeue_ns:
-            reverse.free_ns += reverse.ack_ns
+        reverse = s.links[U(s.ack_links[U(k)])]
+        if reverse.queue_bytes > 0 or reverse.free_ticks > dequeue_ticks:
+            reverse.free_ticks += reverse.ack_ticks
     if echo or run.echo_all:
         entry = np.int64(number) << 32
         if echo:
             entry |= MARKED
-        post(run.echo_first, entry, arrival_ns + flow.reverse_ns, run, lists, pool, following)
+        post(run.echo_first, entry, arrival_ticks + flow.reverse_ticks, s)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def serve(
-    port: int,
-    until_ns: float,
-    run: Any,
-    links: Any,
-    switches: Any,
-    slots: Any,
-    flows: Any,
-    nics: Any,
-    nic_flows: Any,
-    ack_links: Any,
-    dependents: Any,
-    due: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
-    """Start every packet of the port's queue that can start before `until_ns`."""
-    link = links[U(port)]
-    limit = min(until_ns, link.stop_ns)
-    while link.queue_bytes > 0 and link.free_ns < limit:
-        now = link.free_ns
-        entry = pop(lists, port, run, pool, following)
-        number = entry >> 32
-        slot = slots[U(number)]
+def depart(entry: int, slot: Any, link: Any, now_ticks: int, left_bytes: int, s: Any) -> None:
+    """Start the packet on its port's link at `now_ticks`, `left_bytes` staying in the queue; send it on, or deliver."""
+    run = s.run
+    size = np.int64(slot.bytes)
+    packet = slot.packet_ticks
+    arrival = now_ticks + slot.hop_ticks
+    if entry & LAST:
+        size = np.int64(s.flows[U(slot.flow)].last_bytes)
+        packet = wire_ticks(size, link, run)
+        arrival = now_ticks + packet + link.propagation_ticks
+    link.sent_bytes += size
+    link.free_ticks = now_ticks + packet
+    marked = entry & MARKED
+    if left_bytes > link.kmin_bytes and slot.ack == 0 and marked == 0:
+        if left_bytes > link.kmax_bytes:
+            marked = MARKED
+        elif uniform(run) * (link.kmax_bytes - link.kmin_bytes) < link.pmax * (left_bytes - link.kmin_bytes):
+            marked = MARKED
+    if slot.next_entry >= 0:
+        fly(slot.next_entry | marked | (entry & (CARRIED ^ MARKED)), arrival, s)
+    elif slot.ack == 1:
+        run.acks -= 1
+        post(run.echo_first, (np.int64(slot.flow) << 32) | marked, arrival, s)
+    else:
+        flow = s.flows[U(slot.flow)]
+        if run.go_back and refused(slot.flow, entry, arrival, flow, s):
+            return
+        flow.delivered += 1
+        if marked:
+            flow.marks += 1
+        if flow.delivered == flow.packets:
+            finish(slot.flow, arrival + flow.reverse_ticks, s)
+        if marked or run.echo_all or flow.ack_count > 0:
+            acknowledge(slot.flow, marked, now_ticks, arrival, s)
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def sample(link: Any, until_ticks: int, s: Any) -> None:
+    """Note a watched queue, constant since the last event, at every sampling instant before `until_ticks`."""
+    while link.next_sample_ticks < until_ticks:
+        s.samples[U(link.watch), U(link.samples)] = link.queue_bytes
+        link.samples += 1
+        link.next_sample_ticks += s.run.sample_ticks
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def serve(port: int, until_ticks: int, s: Any) -> None:
+    """Start every packet of the port's queue that can start before `until_ticks`."""
+    run = s.run
+    link = s.links[U(port)]
+    limit = min(until_ticks, link.stop_ticks)
+    while link.queue_bytes > 0 and link.free_ticks < limit:
+        now = link.free_ticks
+        if link.next_sample_ticks <= now:
+            sample(link, now + 1, s)
+        entry = pop(port, s)
+        slot = s.slots[U(entry >> 32)]
         size = np.int64(slot.bytes)
-        packet_ns = slot.packet_ns
         if entry & LAST:
-            size = flows[U(slot.flow)].last_bytes
-            packet_ns = size * link.ns_per_byte
-            if run.whole_ns:
-                packet_ns = np.floor(packet_ns + 0.5)
-        queue = link.queue_bytes - size
-        link.queue_bytes = queue
-        link.sent_bytes += size
-        link.free_ns = now + packet_ns
-        arrival = now + packet_ns + link.propagation_ns
-        marked = entry & MARKED
-        if queue > link.kmin and slot.ack == 0 and marked == 0:
-            if queue > link.kmax:
-                marked = MARKED
-            elif uniform(run) * (link.kmax - link.kmin) < link.pmax * (queue - link.kmin):
-                marked = MARKED
+            size = np.int64(s.flows[U(slot.flow)].last_bytes)
+        left = link.queue_bytes - size
+        link.queue_bytes = left
         if run.gate == GATE_PFC:
-            release(slot.ingress, size, now, run, links, switches, lists, pool, following)
+            release(slot.ingress, size, now, s)
         elif run.gate == GATE_DROP:
-            switches[U(link.from_switch)].used_bytes -= size
-        if slot.next != -1:
-            fly(
-                step_entry(number, slot) | marked | (entry & (CARRIED ^ MARKED)),
-                arrival,
-                run,
-                lists,
-                pool,
-                following,
-            )
-        elif slot.ack == 1:
-            run.acks -= 1
-            entry = (np.int64(slot.flow) << 32) | marked
-            post(run.echo_first, entry, arrival, run, lists, pool, following)
-        else:
-            flow = flows[U(slot.flow)]
-            if run.go_back and refused(slot.flow, entry, arrival, run, flow, lists, pool, following):
-                continue
-            flow.delivered += 1
-            if marked:
-                flow.marks += 1
-            if flow.delivered == flow.packets:
-                finish(slot.flow, arrival + flow.reverse_ns, run, flows, nics, nic_flows, dependents, due)
-            if marked or run.echo_all or flow.ack_count > 0:
-                acknowledge(
-                    slot.flow,
-                    marked,
-                    now,
-                    arrival,
-                    run,
-                    links,
-                    slots,
-                    flows,
-                    ack_links,
-                    lists,
-                    pool,
-                    following,
-                )
+            s.switches[U(link.from_switch)].used_bytes -= size
+        depart(entry, slot, link, now, left, s)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
-def chosen_child(slot: Any, run: Any, slots: Any, links: Any, children: Any) -> int:
+def pass_through(entry: int, slot: Any, link: Any, size: int, now_ticks: int, s: Any) -> bool:
+    """Send a packet that meets an idle open port, or has little to wait, straight on; false where it must queue.
+
+    Only where queueing would come to the same: it starts in this window, in which all pauses are known; what arrives
+    while it waits cannot reach the marking threshold; and no pause can be asked for.
+    """
+    run = s.run
+    wait = max(link.free_ticks - now_ticks, 0)
+    start = now_ticks + wait
+    if link.queue_bytes > 0 or wait > link.patience_ticks or start >= min(run.end_ticks, link.stop_ticks):
+        return False
+    if run.gate == GATE_PFC:
+        ingress = s.links[U(slot.ingress)]
+        switch = s.switches[U(ingress.to_switch)]
+        if switch.calm == 0:
+            held = ingress.ingress_bytes + size
+            if ingress.xoff_sent == 1 or ingress.headroom_bytes > 0:
+                return False
+            if wait > 0 and held + wait // link.packet_ticks * size + size > run.reserve_bytes:
+                return False
+            free = switch.budget_bytes - switch.shared_bytes
+            if max(0, held - run.reserve_bytes) + 1 > free * run.gate_alpha:
+                return False
+    waiting = wait // link.packet_ticks if wait > 0 else 0
+    link.peak_bytes = max(link.peak_bytes, (waiting + 1) * size)
+    depart(entry, slot, link, start, 0, s)
+    return True
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def chosen_child(slot: Any, s: Any) -> int:
     """One of several next route steps: a random one, or the least queued (random among equals)."""
-    offset = int(uniform(run) * slot.children)
-    choice = children[U(slot.first_child + offset)]
-    if run.adaptive:
-        least = links[U(slots[U(choice)].link)].queue_bytes
+    offset = int(uniform(s.run) * slot.children)
+    choice = s.children[U(slot.first_child + offset)]
+    if s.run.adaptive:
+        least = s.links[U(s.slots[U(choice)].link)].queue_bytes
         for k in range(1, slot.children):
             place = offset + k
             if place >= slot.children:
                 place -= slot.children
-            other = children[U(slot.first_child + place)]
-            queue = links[U(slots[U(other)].link)].queue_bytes
+            other = s.children[U(slot.first_child + place)]
+            queue = s.links[U(s.slots[U(other)].link)].queue_bytes
             if queue < least:
                 least = queue
                 choice = other

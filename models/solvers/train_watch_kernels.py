@@ -7,33 +7,23 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.solvers.queues_state import GATE_DROP, GATE_PFC, LAST
+from models.solvers.queues_state import GATE_DROP, GATE_PFC, LAST, NEVER
 from models.solvers.train_loss_kernels import lose
 from models.solvers.train_pool_kernels import pop
 from models.solvers.train_switch_kernels import release
 
-INF = np.inf
 U = np.uint64  # unsigned indices need no test for negative ones
 
 
 @njit(error_model="numpy", _nrt=False)
-def watch_pauses(
-    now_ns: float,
-    run: Any,
-    links: Any,
-    switches: Any,
-    slots: Any,
-    flows: Any,
-    lists: Any,
-    pool: Any,
-    following: Any,
-) -> None:
+def watch_pauses(now_ticks: int, s: Any) -> None:
     """Report links paused longer than the watchdog's time; with `watchdog_drops` empty their queues."""
-    run.next_watchdog_ns = now_ns + 0.25 * run.watchdog_ns
-    for port in range(len(links)):
-        link = links[U(port)]
-        if now_ns - link.stop_ns < run.watchdog_ns:
-            if link.stop_ns == INF:
+    run = s.run
+    run.next_watchdog_ticks = now_ticks + run.watchdog_ticks // 4
+    for port in range(len(s.links)):
+        link = s.links[U(port)]
+        if now_ticks - link.stop_ticks < run.watchdog_ticks:
+            if link.stop_ticks == NEVER:
                 link.tripped = 0
             continue
         if link.tripped == 0:
@@ -42,35 +32,37 @@ def watch_pauses(
         if run.watchdog_drops == 0 or link.nic >= 0:
             continue
         while link.queue_bytes > 0:
-            entry = pop(lists, port, run, pool, following)
+            entry = pop(port, s)
             number = entry >> 32
-            slot = slots[U(number)]
+            slot = s.slots[U(number)]
             size = np.int64(slot.bytes)
             if entry & LAST:
-                size = np.int64(flows[U(slot.flow)].last_bytes)
+                size = np.int64(s.flows[U(slot.flow)].last_bytes)
             link.queue_bytes -= size
             if run.gate == GATE_PFC:
-                release(slot.ingress, size, now_ns, run, links, switches, lists, pool, following)
+                release(slot.ingress, size, now_ticks, s)
             elif run.gate == GATE_DROP:
-                switches[U(link.from_switch)].used_bytes -= size
-            lose(number, entry, now_ns, run, links, slots, flows, lists, pool, following)
+                s.switches[U(link.from_switch)].used_bytes -= size
+            lose(number, entry, now_ticks, s)
 
 
 @njit(error_model="numpy", _nrt=False)
-def stalled(end_ns: float, run: Any, links: Any, flows: Any, nics: Any, nic_flows: Any) -> bool:
+def stalled(end_ticks: int, s: Any) -> bool:
     """Whether no byte has left any port since the last look although packets are queued behind a pause."""
+    run = s.run
     run.stall_window = run.window + run.stall_windows
     sent = 0
     held = False
-    for port in range(len(links)):
-        link = links[U(port)]
+    for port in range(len(s.links)):
+        link = s.links[U(port)]
         sent += link.sent_bytes
-        held |= link.queue_bytes > 0 and link.stop_ns < INF
+        held |= link.queue_bytes > 0 and link.stop_ticks < NEVER
     still = held and sent == run.stall_bytes
-    for n in range(len(nics)):
-        nic = nics[U(n)]
-        if links[U(nic.link)].stop_ns == INF:
+    for n in range(len(s.nics)):
+        nic = s.nics[U(n)]
+        if s.links[U(nic.link)].stop_ticks == NEVER:
             for k in range(nic.first, nic.first + nic.active):
-                still &= flows[U(nic_flows[U(k)])].next_ns <= end_ns  # a start or paced packet is to come
+                # a start or paced packet is to come
+                still &= s.flows[U(s.nic_flows[U(k)])].next_ticks <= end_ticks
     run.stall_bytes = sent
     return still
