@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from models.compare.layout_search import searches
-from models.compare.performance import setup
+from models.compare.performance import Setup, setup
 from models.scenario.faults import Fault, InputError
-from models.scenario.schema import Scenario
+from models.scenario.schema import Failures, Scenario
+from models.topology.failures import named_links
+from models.topology.graph import graph
+from models.topology.size import CannotBuild
 from models.workload.phases import phases
 
 
@@ -24,8 +29,26 @@ def check(scenario: Scenario) -> None:
             faults += error.faults
     for name in scenario.candidates:
         try:
-            setup(scenario, name)
+            faults += _named_failures(scenario, setup(scenario, name))
         except InputError as error:
             faults += error.faults
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
+
+
+def _named_failures(scenario: Scenario, on: Setup) -> list[Fault]:
+    """Faults of links and switches named as down that the candidate's network does not have."""
+    named = [(key, name) for key in ("links", "switches") for name in getattr(scenario.failures, key)]
+    if not named:
+        return []
+    whole = graph(replace(on.network, failures=Failures()), on.link.rate_bytes_per_s)
+    faults = []
+    for key, name in named:
+        try:
+            named_links(whole, name)
+        except CannotBuild as error:
+            problem = str(error).removeprefix("failures: ")
+            if "is not a name" not in problem:  # then it is the candidate's network that has no such part
+                problem = f"{on.name}: {problem}"
+            faults.append(Fault(scenario.name, f"failures.{key}", name, problem))
+    return faults

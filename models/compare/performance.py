@@ -88,5 +88,6 @@ def workload_time(scenario: Scenario, on: Setup, workload: str, method: Method) 
     try:
         times = {phase.name: evaluate(phase, on.network, on.link) for phase in plan.phases}
     except CannotBuild as error:
-        raise InputError([Fault(scenario.name, f"workloads.{workload}", on.name, str(error))]) from error
+        problem = f"cannot run on {on.name}: {error}"
+        raise InputError([Fault(scenario.name, f"workloads.{workload}", "", problem)]) from error
     return WorkloadTime(on, workload, method, plan, times, unit_time(plan, times))

@@ -11,6 +11,7 @@ from models.cost.chosen import Chosen
 from models.cost.fabric import Fabric, cage_ends
 from models.cost.media import Media
 
+PROTOCOL = {"ib": "InfiniBand", "ethernet": "Ethernet"}
 LIDS_UNICAST = 49_151  # 0x0001-0xBFFF, opensm ib_types.h
 SPLITS_MAX = 4  # 256 x 200G of 64 x 800G: docs.nvidia.com SN5000 data interfaces
 
@@ -89,7 +90,9 @@ def _media_findings(
     for part in (media.low, media.high, media.cable):
         if part is not None and part.technology not in (chosen.fabric, "both"):
             yield Finding(
-                "error", f"{place}: {part.id} is for {part.technology}, the fabric is {chosen.fabric}"
+                "error",
+                f"{place}: {part.id} is coded for {PROTOCOL[part.technology]}, the fabric is {PROTOCOL[chosen.fabric]}: "
+                "it carries light, but ask the vendor whether switch and NIC take it",
             )
     if media.low is not None and media.high is not None:
         yield from _pair_findings(place, media.low, media.high, media.cable)

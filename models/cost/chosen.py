@@ -10,13 +10,9 @@ from models.catalog.technology import Technology
 from models.cost.media import Rung
 from models.scenario.faults import Fault, InputError
 from models.scenario.load import candidate_technology
+from models.scenario.part_roles import ROLES
 from models.scenario.schema import Candidate, Scenario
 
-ROLES = {
-    "switch": "switch", "spine_switch": "switch", "nic": "nic", "switch_transceiver": "transceiver",
-    "nic_transceiver": "transceiver", "cable": "cable", "storage_switch": "switch", "storage_nic": "nic",
-    "in_band_switch": "switch", "in_band_nic": "nic", "out_of_band_switch": "switch", "management_server": "server",
-}  # fmt: skip
 DEFAULTS = {
     "storage_nic": "nic_bf3_b3220", "in_band_nic": "nic_cx7_200", "in_band_switch": "sw_sn4600c",
     "out_of_band_switch": "sw_sn2201", "management_server": "sv_mgmt",

@@ -13,12 +13,12 @@ from models.catalog.llms import llm_names
 from models.catalog.parts import CATEGORIES, Part, part_names, parts
 from models.catalog.technology import Technology, technology, technology_names
 from models.scenario.faults import Fault, shown
+from models.scenario.part_roles import ROLES, SPEAKING_ROLES
 from models.scenario.schema_faults import line_of, nearest, schema_faults
 
 # what a preset is; a scenario says it with `technology`, and the billed parts follow it
 FIXED = {"fabric": "the fabric", "id": "the id", "label": "the label"}
 # role -> category of what speaks the protocol; modules and cables only carry it
-SPEAKING_ROLES = {"switch": "switch", "spine_switch": "switch", "nic": "nic"}
 SPARE_CATEGORIES = (*CATEGORIES, "appliance", "own")
 
 
@@ -103,24 +103,35 @@ def _candidate(key: str, candidate: Mapping[str, Any]) -> Iterator[Refusal]:
         yield f"{key}.technology", shown(preset), f"unknown technology; allowed: {allowed}"
     chosen = candidate.get("parts")
     for role, part in chosen.items() if isinstance(chosen, Mapping) else ():
-        if not isinstance(part, str):
-            continue
-        if part not in part_names():
-            yield f"{key}.parts.{role}", shown(part), _no_part(part)
-        elif known and role in SPEAKING_ROLES:
-            problem = _other_protocol(parts()[part], str(preset), SPEAKING_ROLES[str(role)])
-            if problem:
-                yield f"{key}.parts.{role}", shown(part), problem
+        problem = _part_problem(str(role), part, str(preset) if known else "")
+        if problem:
+            yield f"{key}.parts.{role}", shown(part), problem
 
 
-def _other_protocol(part: Part, preset: str, category: str) -> str:
+def _part_problem(role: str, part: Any, preset: str) -> str:
+    """Why a part cannot have a role in a candidate; empty where it can."""
+    if role not in ROLES:
+        return f"unknown role{nearest(role, list(ROLES))}; allowed: {', '.join(ROLES)}"
+    if not isinstance(part, str):
+        return ""  # the schema says so
+    if part not in part_names():
+        return _no_part(part)
+    found = parts()[part]
+    if found.category != ROLES[role]:
+        return f"is a {found.category}, not a {ROLES[role]}"
+    if found.category == "switch" and not (found.ports and found.speed_gbit_per_s):
+        return "states no ports or no port speed"
+    return _other_protocol(found, preset) if preset and role in SPEAKING_ROLES else ""
+
+
+def _other_protocol(part: Part, preset: str) -> str:
     """Why a switch or NIC cannot run the preset: it speaks the other protocol only."""
     side = "ib" if technology(preset).fabric == "ib" else "ethernet"
-    if part.category != category or part.technology in (side, "both"):
+    if part.technology in (side, "both"):
         return ""
     words = {"ib": "InfiniBand", "ethernet": "Ethernet"}
-    known = [p.id for p in parts().values() if p.category == category and p.technology in (side, "both")]
-    what = {"switch": "a switch", "nic": "a NIC"}[category]
+    known = [p.id for p in parts().values() if p.category == part.category and p.technology in (side, "both")]
+    what = {"switch": "a switch", "nic": "a NIC"}[part.category]
     return (
         f"is {what} for {words[part.technology]} only, {preset} runs on {words[side]}; "
         f"allowed: {', '.join(known)}"

@@ -31,7 +31,9 @@ def layout_faults(workload: LlmTraining, shape: LlmShape, scenario: Scenario, na
     dp = data_parallel(workload, total)
     cut = f"tp {workload.tp} x pp {workload.pp} x cp {workload.cp}"
     if dp == 0:
-        refuse("tp", workload.tp, f"{cut} = {inner} does not divide the cluster's {total} GPUs")
+        sizes = {key: int(getattr(workload, key)) for key in ("tp", "pp", "cp")}
+        key = next((key for key, size in sizes.items() if total % size), max(sizes, key=lambda k: sizes[k]))
+        refuse(key, sizes[key], f"{cut} = {inner} does not divide the cluster's {total} GPUs")
     elif inner * dp != total:
         refuse(
             "dp", workload.dp, f"{cut} x dp {dp} = {inner * dp} GPUs, the cluster has {total}; 'auto' fits dp"

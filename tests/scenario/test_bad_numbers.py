@@ -46,7 +46,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 @pytest.mark.parametrize(
     ("changes", "key", "words"),
     [
-        ({"training": {"tp": 4, "pp": 3}}, "finetuning.tp = 4", "does not divide the cluster's 256 GPUs"),
+        ({"training": {"tp": 4, "pp": 3}}, "finetuning.pp = 3", "does not divide the cluster's 256 GPUs"),
         ({"training": {"dp": 32}}, "finetuning.dp = 32", "the cluster has 256"),
         ({"training": {"ep": 4}}, "finetuning.ep = 4", "no experts"),
         ({"training": {"model": {**SHAPE, "layers": 0}}}, "finetuning.model.layers = 0", "allowed 1 .. 1000"),
