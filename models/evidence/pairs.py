@@ -36,7 +36,7 @@ class Pair:
 
 
 def pairs(rows: Sequence[Row] | None = None) -> list[Pair]:
-    """Like-for-like pairs: same operation, setting, nodes, size, GPU generation, and NIC rate per node.
+    """Like-for-like pairs: same operation, algorithms, nodes, size, GPU generation, and NIC rate per node.
 
     Rows that average over sizes are compared on the mean over 1 MiB - 16 GiB. Rows of different sources are
     paired too, marked as such: sites differ by about 2 % on their own.
@@ -63,9 +63,18 @@ def _key(row: Row) -> tuple[str, ...]:
     names = ("operation", "algorithm_or_setting", "gpus_per_node", "nodes", "message_bytes", "metric")
     return (
         *(text(row, name) for name in names),
+        _algorithms_left(row),
         gpus()[gpu_id(text(row, "gpu"))].generation,
         f"{per_node:g}",
     )
+
+
+def _algorithms_left(row: Row) -> str:
+    """The algorithms a row's setting and library version leave; a run without NVLS is no pair of one with it."""
+    try:
+        return collective_phase(row)[0].algorithm
+    except Unusable:
+        return ""
 
 
 def _paired(by_key: dict[tuple[str, ...], dict[str, list[Row]]]) -> Iterator[Pair]:

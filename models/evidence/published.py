@@ -20,6 +20,7 @@ COMPARED = frozenset({"", "healthy"})
 CONDITIONS = {
     "fault": "the source states a fault or a degraded path",
     "other_transport": "another transport than the one modelled",
+    "tuned": "channels or queue pairs raised beyond the library's defaults",
     "unknown_setup": "set-up not stated completely",
     "average_of_sizes": "average over an unstated list of sizes",
     "relative_only": "comparable only relative to another row",

@@ -17,6 +17,9 @@ from models.solvers.collective_rates import (
     slower,
 )
 
+CHANNELS_FILL = (
+    1.15  # NICs at most this much faster than the channels of NVLSTree are still named as the limit
+)
 PROTOCOLS = ("simple", "ll128", "ll")
 
 
@@ -48,6 +51,8 @@ def ring_rate(place: Place) -> tuple[float, str]:
     if shape.domains == 1:
         return inside
     rate, limit = network_rate(place, "ring")
+    if constants["mesh_links"] and shape.per_domain > 1:
+        inside = (inside[0] * shape.per_domain / (shape.per_domain - 1.0), inside[1])
     if shape.per_domain > 1 and not shape.rack_domain:
         loss = constants["ring_hop_efficiency"]
         onset = constants["ring_hop_onset"] * loss * place.scale_up_bytes_per_s
@@ -65,15 +70,24 @@ def ring_cost(place: Place, protocol: str, steps: int, factor: float) -> Cost:
         rate *= constants["ll128_efficiency"]
     elif protocol == "ll":
         rate = min(rate * constants["ll_efficiency"], _ll_rate(place))
-    step = constants[f"ring_step_{protocol}"]
-    if shape.rack_domain and shape.domains > 1 and protocol == "simple":
-        step = constants["rack_ring_step"]
+    step = _ring_inside_step(place, protocol)
     outside = steps * (shape.domains - 1)
     inside = steps * (shape.ranks - 1) - outside
     latency = (
         constants[f"ring_base_{protocol}"] + inside * step + outside * _ring_network_step(place, protocol)
     )
     return Cost(f"ring/{protocol}", latency, rate / factor, limit)
+
+
+def _ring_inside_step(place: Place, protocol: str) -> float:
+    """One step over NVLink; in a ring that also crosses the network the proxies set a floor (tuning.cc)."""
+    constants, shape = place.constants, place.shape
+    step = constants[f"ring_step_{protocol}"]
+    if shape.domains == 1:
+        return step
+    if shape.rack_domain:
+        return constants["rack_ring_step"] if protocol == "simple" else step
+    return max(step, constants["ring_step_network_floor"] * (3.0 if protocol == "simple" else 1.0))
 
 
 def _ring_network_step(place: Place, protocol: str) -> float:
@@ -125,8 +139,9 @@ def tree_costs(place: Place) -> list[Cost]:
         outside = levels * _network_step(place, f"tree_network_step_{protocol}") if levels else 0.0
         chain = (shape.per_domain - 1) * constants[f"tree_step_{protocol}"]
         latency = constants[f"tree_base_{protocol}"] + 2 * (chain + outside)
-        fill = ramp if protocol == "simple" else 0.0
-        costs.append(Cost(f"tree/{protocol}", latency, rate, busy[1], fill, constants["tree_ramp_size"]))
+        fill = 0.0 if protocol == "ll" else ramp
+        size = constants["tree_ramp_ll128_size" if protocol == "ll128" else "tree_ramp_size"]
+        costs.append(Cost(f"tree/{protocol}", latency, rate, busy[1], fill, size))
     return costs
 
 
@@ -167,12 +182,18 @@ def _nvls(place: Place) -> Cost:
 
 
 def _nvls_tree(place: Place) -> Cost:
-    """NVLS inside, a tree between domains; on two domains each NIC carries the buffer once, else f times."""
+    """NVLS inside, a tree between domains; on two domains each NIC carries the buffer once, else f times.
+
+    Over more than two nodes a channel does less (tuning.cc): `nvls_tree_many_rate` bounds the bus bandwidth.
+    """
     constants, shape = place.constants, place.shape
     wire = 1.0 if shape.domains == 2 else _factor(place)
     rate, limit = network_rate(place, "tree")
     inside = nvls_rate(place, shape.per_domain) * constants["nvls_tree_efficiency"]
     bound = slower((rate / wire, limit), (inside, "nvlink"))
+    if shape.domains > 2 and not shape.rack_domain:
+        most = constants["nvls_tree_many_rate"]
+        bound = slower(bound, (most / _factor(place), limit if rate < CHANNELS_FILL * most else "nvlink"))
     levels = _levels(place)
     fill, fill_bytes = _nvls_fill(place, shape.per_domain, levels)
     latency = constants["nvls_base"] + 2 * levels * _network_step(place, "nvls_tree_network_step")

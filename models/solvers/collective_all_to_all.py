@@ -10,6 +10,7 @@ from models.workload.phase import Expert
 def all_to_all_costs(place: Place) -> list[Cost]:
     """All-to-all with PXN: messages gather over NVLink on the GPU of the destination's rail, then cross.
 
+    Latency: launch + peers of the own domain + one network step + a share for every further remote peer.
     Network: S (N-1)/N per rank over the group's NICs. NVLink: S (G-1)/G per rank, own domain and gathering
     together. Both run in the same kernel; a share w of the shorter one does not overlap:
     1/b = max(net, nvlink) + w min(net, nvlink).
@@ -19,16 +20,16 @@ def all_to_all_costs(place: Place) -> list[Cost]:
     inside = (
         (members - 1) / members / (constants["all_to_all_nvlink_efficiency"] * place.scale_up_bytes_per_s)
     )
-    outside, limit, step = 0.0, "nvlink", constants["all_to_all_step"]
+    outside, limit = 0.0, "nvlink"
+    latency = constants["all_to_all_base"] + (members - 1) * constants["all_to_all_local_step"]
     if domains > 1:
         rate, limit = network_rate(place, "all_to_all")
+        rate *= constants["all_to_all_network_efficiency"]
         outside = (domains - 1) / domains * members / rate
-        step *= place.link.step_latency_factor
         limit = limit if outside >= inside else "nvlink"
+        peers = constants["send_recv_step"] + (shape.ranks - members - 1) * constants["all_to_all_step"]
+        latency += peers * place.link.step_latency_factor + extra_step_s(place)
     slowness = max(inside, outside) + constants["all_to_all_interference"] * min(inside, outside)
-    latency = constants["all_to_all_base"] + (shape.ranks - 1) * step
-    if domains > 1:
-        latency += extra_step_s(place)
     return [
         Cost(
             "all_to_all_pxn" if domains > 1 and members > 1 else "all_to_all",
