@@ -8,115 +8,43 @@ in packets/s, queue q in packets, p' and R' seen a feedback delay ago:
     d R_T/dt  = -(R_T - R_C) a / tau + R_AI R' (c + e)
     d R_C/dt  = -R_C alpha a / (2 tau) + (R_T - R_C) / 2 R' (b + d)
 
-*Assumptions* Equal flows, no hyper increase, p' small within a round; timers of 1 us (vendor defaults) are
-outside the model's comfort: use the packet-grain solver for them. `continued_ramp`: marking goes on rising
-past Kmax, as in the paper's stability discussion; otherwise every packet above Kmax is marked.
+*Assumptions* Equal flows, no hyper increase, p' small within a round. Where the equations hold is worked out in
+`dcqcn_comfort.py`, and the advice says so: timers of 1 us (vendor defaults) are outside, where the packet-grain
+solver answers. `continued_ramp`: marking goes on rising past Kmax, as in the paper's stability discussion; otherwise
+every packet above Kmax is marked.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, log, log1p
 
 import numpy as np
 import numpy.typing as npt
 
-from models.rocev2.dcqcn_sets import DcqcnSet
+from models.rocev2.dcqcn_comfort import comfortable_flows, equations_domain
+from models.rocev2.dcqcn_fixed_point import (
+    DcqcnFluid,
+    FixedPoint,
+    dcqcn_fluid,
+    fixed_point,
+    small_p_approximation,
+)
+
+__all__ = [
+    "DcqcnBehaviour",
+    "DcqcnFluid",
+    "FixedPoint",
+    "StabilityAdvice",
+    "behaviour",
+    "dcqcn_fluid",
+    "fixed_point",
+    "phase_margin_deg",
+    "small_p_approximation",
+    "stability_advice",
+]
 
 Floats = npt.NDArray[np.float64]
 LEAST_RATE_FRACTION = 1e-6  # of the line rate; the equations divide by the rate
-
-
-@dataclass(frozen=True)
-class DcqcnFluid:
-    """Parameters in packets and seconds; `byte_counter` inf = none."""
-
-    capacity: float  # packets/s
-    packet_bytes: float
-    g: float
-    alpha_s: float  # tau'
-    cut_s: float  # tau
-    increase_s: float  # T
-    byte_counter: float  # B, packets
-    stages: float  # F
-    additive: float  # R_AI, packets/s
-    kmin: float
-    kmax: float
-    pmax: float
-
-
-def dcqcn_fluid(values: DcqcnSet, rate_bytes_per_s: float, packet_bytes: float = 1000.0) -> DcqcnFluid:
-    """The set at a link rate, in the units of the fluid model."""
-    return DcqcnFluid(
-        capacity=rate_bytes_per_s / packet_bytes,
-        packet_bytes=packet_bytes,
-        g=values.g,
-        alpha_s=values.alpha_timer_s,
-        cut_s=values.cnp_interval_s or values.cut_interval_s,
-        increase_s=values.increase_timer_s,
-        byte_counter=values.byte_counter_bytes / packet_bytes if values.byte_counter_bytes else inf,
-        stages=float(values.fast_recovery_stages),
-        additive=values.additive_bytes_per_s / packet_bytes,
-        kmin=values.kmin_bytes / packet_bytes,
-        kmax=values.kmax_bytes / packet_bytes,
-        pmax=values.pmax,
-    )
-
-
-@dataclass(frozen=True)
-class FixedPoint:
-    """Where N flows rest; `on_ramp` False: the marking needed exceeds Pmax, the queue chatters around Kmax."""
-
-    marking_probability: float
-    alpha: float
-    target_over_rate: float
-    queue_bytes: float  # on the ramp, continued past Kmax if need be
-    on_ramp: bool
-
-
-def fixed_point(fluid: DcqcnFluid, flows: int) -> FixedPoint:
-    """Exact fixed point by bisection on log p: a^2 alpha / ((b + d)(c + e)) = tau^2 R_AI C / N.
-
-    Raises ValueError when no marking probability below one half balances the flows.
-
-    >>> from models.rocev2.dcqcn_sets import dcqcn_set
-    >>> round(fixed_point(dcqcn_fluid(dcqcn_set("zhu2015", 5e9), 5e9), 8).marking_probability, 7)
-    0.0045521
-    """
-    from models.rocev2.dcqcn_kernels import event_rates
-
-    rate = fluid.capacity / flows
-    wanted = log(fluid.cut_s**2 * fluid.additive * rate)
-
-    def parts(p: float) -> tuple[float, float, float, float, float, float]:
-        alpha = -np.expm1(fluid.alpha_s * rate * log1p(-p))
-        timing = fluid.cut_s, fluid.increase_s, fluid.byte_counter, fluid.stages
-        return (float(alpha), *event_rates(p, rate, *timing))
-
-    def excess(p: float) -> float:
-        alpha, a, b, c, d, e = parts(p)
-        if min(b + d, c + e) <= 0:
-            return inf
-        return 2 * log(a) + log(alpha) - log(b + d) - log(c + e) - wanted
-
-    low, high = log(1e-9), log(0.5)
-    if excess(exp(low)) > 0 or excess(exp(high)) < 0:
-        raise ValueError(f"no fixed point for {flows} flows with p in 1e-9 .. 0.5")
-    for _ in range(100):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if excess(exp(middle)) > 0 else (middle, high)
-    p = exp(0.5 * (low + high))
-    alpha, a, b, _, d, _ = parts(p)
-    gap = alpha * a / (fluid.cut_s * (b + d))
-    queue = fluid.kmin + p / fluid.pmax * (fluid.kmax - fluid.kmin)
-    return FixedPoint(p, alpha, 1.0 + gap / rate, queue * fluid.packet_bytes, p <= fluid.pmax)
-
-
-def small_p_approximation(fluid: DcqcnFluid, flows: int) -> float:
-    """p* ~ [R_AI / (tau' R*^2) (1/B + 1/(T R*))^2]^(1/3); 10-60 % high, more so for many flows."""
-    rate = fluid.capacity / flows
-    events = 1.0 / fluid.byte_counter + 1.0 / (fluid.increase_s * rate)
-    return float((fluid.additive / (fluid.alpha_s * rate**2) * events**2) ** (1.0 / 3.0))
 
 
 def phase_margin_deg(fluid: DcqcnFluid, flows: int, delay_s: float) -> float:
@@ -215,37 +143,59 @@ def behaviour(
 
 @dataclass(frozen=True)
 class StabilityAdvice:
-    """Flow counts that oscillate or cannot rest on the ramp, in words and as ranges (first, last)."""
+    """Flow counts that oscillate or cannot rest on the ramp, in words and as ranges (first, last).
+
+    `looked_to`: the largest flow count the advice covers, 0 where the equations hold for none; `outside` says why it
+    ends there, empty where everything asked for is covered. Nothing is claimed beyond `looked_to`.
+    """
 
     unstable: tuple[tuple[int, int], ...]
     above_ramp_from: int | None
     text: str
+    looked_to: int = 0
+    outside: str = ""
+
+    @property
+    def decided(self) -> bool:
+        """Whether the advice says anything at all."""
+        return self.looked_to >= 2
+
+    def unstable_at(self, flows: int) -> bool | None:
+        """Whether N flows oscillate; None where the advice does not reach."""
+        if not 2 <= flows <= self.looked_to:
+            return None
+        return any(first <= flows <= last for first, last in self.unstable)
 
 
 def stability_advice(fluid: DcqcnFluid, delay_s: float, largest: int = 64) -> StabilityAdvice:
-    """Phase margin for 2 .. `largest` flows, put in words.
+    """Phase margin for 2 .. `largest` flows, put in words; only where the equations hold.
 
     >>> from models.rocev2.dcqcn_sets import dcqcn_set
     >>> stability_advice(dcqcn_fluid(dcqcn_set("zhu2015", 5e9), 5e9), 4e-6, largest=8).text
     'with these thresholds and a feedback delay of 4 us, stable for 2 <= N <= 8'
+    >>> stability_advice(dcqcn_fluid(dcqcn_set("vendor_default", 50e9), 50e9), 4e-6, largest=8).text
+    'not decided: alpha timer of 1 us: 0.12 marked intervals in the memory of alpha, at least 5 needed'
     """
+    most = min(largest, comfortable_flows(fluid))
+    outside = "" if most == largest else equations_domain(fluid, max(2, most + 1)).reason
+    if most < 2:
+        return StabilityAdvice((), None, f"not decided: {outside}", 0, outside)
     ranges: list[tuple[int, int]] = []
     above = None
-    for n in range(2, largest + 1):
-        try:
-            if not fixed_point(fluid, n).on_ramp and above is None:
-                above = n
-            unstable = phase_margin_deg(fluid, n, delay_s) < 0
-        except ValueError:
-            unstable = False
-        if unstable:
-            if ranges and ranges[-1][1] == n - 1:
-                ranges[-1] = (ranges[-1][0], n)
-            else:
-                ranges.append((n, n))
+    for n in range(2, most + 1):
+        if not fixed_point(fluid, n).on_ramp and above is None:
+            above = n
+        if phase_margin_deg(fluid, n, delay_s) >= 0:
+            continue
+        if ranges and ranges[-1][1] == n - 1:
+            ranges[-1] = (ranges[-1][0], n)
+        else:
+            ranges.append((n, n))
     where = " and ".join(f"N = {a}" if a == b else f"{a} <= N <= {b}" for a, b in ranges)
-    verdict = f"unstable for {where}" if ranges else f"stable for 2 <= N <= {largest}"
+    verdict = f"unstable for {where}" if ranges else f"stable for 2 <= N <= {most}"
     text = f"with these thresholds and a feedback delay of {delay_s * 1e6:g} us, {verdict}"
     if above is not None:
         text += f"; from N = {above} the marking needed exceeds Pmax and the queue chatters around Kmax"
-    return StabilityAdvice(tuple(ranges), above, text)
+    if outside:
+        text += f"; not decided beyond N = {most}: {outside}"
+    return StabilityAdvice(tuple(ranges), above, text, most, outside)
