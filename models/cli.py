@@ -19,6 +19,7 @@ from models.cli_options import BAD_INPUT, Parser, add_method, add_out, add_price
 from models.scenario.faults import InputError, one_line
 
 OK, CHECK_FAILED, INTERRUPTED = 0, 1, 130
+FAULTS_SHOWN = 100
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -34,8 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         from models.scenario.placed import placed_faults
 
         files = [getattr(arguments, name) for name in ("scenario", "a", "b") if hasattr(arguments, name)]
-        for fault in placed_faults(error, files):
+        faults = placed_faults(error, files)
+        for fault in faults[:FAULTS_SHOWN]:
             print(f"error: {fault}", file=sys.stderr)
+        if len(faults) > FAULTS_SHOWN:
+            print(f"error: {len(faults) - FAULTS_SHOWN} more faults", file=sys.stderr)
         return BAD_INPUT
     except OSError as error:
         if isinstance(error, BrokenPipeError):

@@ -14,6 +14,7 @@ from typing import Any
 from models.scenario.faults import Fault, InputError
 
 POINTS_MAX = 1_000_000
+POINTS_BYTES_MAX = 100_000_000
 AXES_MAX = 8
 VALUES_MAX = 100_000
 SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
@@ -92,10 +93,17 @@ def listed_points(file: str | Path) -> list[Point]:
     Raises InputError for a file that cannot be read, has no points or a row with other columns.
     """
     try:
-        text = Path(file).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError([Fault(str(file), "", "", f"cannot be read: {error}")]) from error
-    rows = [row for row in csv.reader(StringIO(text)) if row]
+        with open(file, "rb") as source:
+            raw = source.read(POINTS_BYTES_MAX + 1)
+        if len(raw) > POINTS_BYTES_MAX:
+            raise InputError([Fault(str(file), "", "", f"too large; at most {POINTS_BYTES_MAX} bytes")])
+        rows = [row for row in csv.reader(StringIO(raw.decode("utf-8-sig"))) if row]
+    except OSError as error:
+        raise InputError([Fault(str(file), "", "", f"cannot be read: {error.strerror}")]) from error
+    except UnicodeDecodeError as error:
+        raise InputError([Fault(str(file), "", "", f"is not UTF-8 text (byte {error.start})")]) from error
+    except csv.Error as error:
+        raise InputError([Fault(str(file), "", "", f"is no CSV: {error}")]) from error
     if len(rows) < 2:
         raise InputError([Fault(str(file), "", "", "holds no points: a header of dotted keys, then values")])
     header = [key.strip() for key in rows[0]]

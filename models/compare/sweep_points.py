@@ -112,7 +112,8 @@ def _refusal(scenario: Scenario, key: str, value: Value) -> tuple[Fault, ...]:
 
 def _wrong_key(problem: str) -> bool:
     starts = ("unknown", "is missing", "no such part in the catalogue", "must be ")
-    return problem.startswith(starts) or "is a value, not a group" in problem
+    inside = ("is a value, not a group", "cannot be overridden")
+    return problem.startswith(starts) or any(words in problem for words in inside)
 
 
 class Variations:

@@ -97,12 +97,13 @@ class Ownership:
 
 
 def annuity_factor(rate_fraction: float, years: int) -> float:
-    """Sum of the discount factors of years 1 .. N: (1 - (1 + r)^-N) / r, N without interest.
+    """Sum of the discount factors of years 1 .. N, sum (1 + r)^-t = (1 - (1 + r)^-N) / r, N without interest.
 
     >>> round(annuity_factor(0.08, 5), 4), annuity_factor(0.0, 5)
     (3.9927, 5.0)
     """
-    return (1.0 - (1.0 + rate_fraction) ** -years) / rate_fraction if rate_fraction else float(years)
+    # term by term: the closed form loses all digits where r is tiny
+    return sum((1.0 + rate_fraction) ** -year for year in range(1, years + 1))
 
 
 def ownership(

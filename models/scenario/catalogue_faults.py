@@ -115,7 +115,8 @@ def _part_problem(role: str, part: Any, preset: str) -> str:
     if not isinstance(part, str):
         return ""  # the schema says so
     if part not in part_names():
-        return _no_part(part)
+        alike = [p.id for p in parts().values() if p.category == ROLES[role]]
+        return f"no such part in the catalogue{nearest(part, alike)}"
     found = parts()[part]
     if found.category != ROLES[role]:
         return f"is a {found.category}, not a {ROLES[role]}"
@@ -154,6 +155,11 @@ def _override_faults(
         )
         for name in FIXED
         if name in overrides
+    ]
+    fixed += [
+        Fault(file, at, "", "is an empty group of keys; give a value or leave it out", line_of(at, lines))
+        for name, value in overrides.items()
+        if value == {} and (at := f"{key}.overrides.{name}")
     ]
     try:
         technology(preset, overrides)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 
 SHOWN_CHARACTERS = 80
 LINE_CHARACTERS = 2000
@@ -19,6 +20,15 @@ def shown(value: Any) -> str:
         return "null" if value is None else str(value).lower()
     text = repr(value)
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
+
+
+def control_characters(text: str) -> bool:
+    """Whether text holds what moves a terminal's cursor or is no character at all; line breaks and tabs are fine.
+
+    >>> control_characters("a\\tb\\n"), control_characters("a\\x1b[2J"), control_characters("\\ud800")
+    (False, True, True)
+    """
+    return any(category(c) in {"Cc", "Cs"} and c not in "\n\r\t" for c in text)
 
 
 def one_line(text: str) -> str:

@@ -12,6 +12,8 @@ from pydantic import Field, model_validator
 
 from models.catalog.technology import Strict
 
+PRICE_MAX_USD = 1e12  # no part costs more; a slip of the keyboard does
+
 
 class ComputeFabric(Strict):
     """Choices of the compute network that are not the topology."""
@@ -74,9 +76,9 @@ class OwnLine(Strict):
     category: str = Field("own", min_length=2, max_length=40)
     vendor: str = "own"
     quantity: int = Field(1, ge=1, le=10_000_000)
-    low: float | None = Field(None, description="USD each")
-    mid: float = Field(description="USD each; below zero is a credit")
-    high: float | None = None
+    low: float | None = Field(None, ge=-PRICE_MAX_USD, le=PRICE_MAX_USD, description="USD each")
+    mid: float = Field(ge=-PRICE_MAX_USD, le=PRICE_MAX_USD, description="USD each; below zero is a credit")
+    high: float | None = Field(None, ge=-PRICE_MAX_USD, le=PRICE_MAX_USD, description="USD each")
     per_year: bool = Field(False, description="paid every year of economics.years")
     source: str = "set in the scenario"
     date: str = ""

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from models.catalog.technology import Strict
-from models.scenario.networks import Networks
+from models.scenario.faults import control_characters
+from models.scenario.networks import PRICE_MAX_USD, Networks
 from models.scenario.workloads import Workload
 
 GPUS_MAX = 1_048_576
@@ -25,7 +26,7 @@ def _on_one_line(given: Any) -> Any:
     if not isinstance(given, str):
         return given
     text = " ".join(given.split())
-    if not text.isprintable():
+    if control_characters(text):
         raise ValueError("holds control characters; allowed: plain text")
     return text
 
@@ -131,9 +132,9 @@ class Economics(Strict):
 class PriceOverride(Strict):
     """A quote for one part or catalogue row."""
 
-    low: float | None = Field(None, ge=0)
-    mid: float = Field(ge=0)
-    high: float | None = Field(None, ge=0)
+    low: float | None = Field(None, ge=0, le=PRICE_MAX_USD)
+    mid: float = Field(ge=0, le=PRICE_MAX_USD)
+    high: float | None = Field(None, ge=0, le=PRICE_MAX_USD)
     source: str = "set in the scenario"
     date: str = ""
     note: str = ""
@@ -142,7 +143,7 @@ class PriceOverride(Strict):
     @classmethod
     def _bare_number(cls, given: Any) -> Any:
         if isinstance(given, int | float) and not isinstance(given, bool):
-            return {"mid": float(given)}
+            return {"mid": given}
         return given
 
     @model_validator(mode="after")

@@ -147,8 +147,8 @@ class Storage(Weighted):
     direction: Literal["checkpoint_write", "read"] = "checkpoint_write"
     bytes_total: int = Field(ge=1, le=2**54)
     servers: int = Field(ge=1, le=65536)
-    server_gbit_per_s: float = Field(400.0, gt=0, le=12800)
-    device_gbyte_per_s: float = Field(40.0, gt=0, le=1000, description="media rate of one server")
+    server_gbit_per_s: float = Field(400.0, ge=0.001, le=12800)
+    device_gbyte_per_s: float = Field(40.0, ge=0.001, le=1000, description="media rate of one server")
 
 
 class Inference(Weighted):

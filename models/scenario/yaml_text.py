@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from models.scenario.faults import Fault, InputError
+from models.scenario.faults import Fault, InputError, control_characters, shown
 
 TEXT_BYTES_MAX = 1_000_000
 DEPTH_MAX = 12
@@ -34,12 +34,7 @@ def mapping_with_lines(text: str | bytes, file: str) -> tuple[dict[str, Any], di
         except UnicodeDecodeError as error:
             raise InputError([Fault(file, "", "", f"is not UTF-8 text (byte {error.start})")]) from error
     try:
-        for events, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
-            if isinstance(event, yaml.AliasEvent):
-                at = event.start_mark.line + 1 if event.start_mark else None
-                raise InputError([Fault(file, "", f"*{event.anchor}", "YAML aliases are not allowed", at)])
-            if events > NODES_MAX:
-                raise InputError([Fault(file, "", "", f"has more than {NODES_MAX} entries")])
+        _bounded(text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
@@ -56,6 +51,23 @@ def mapping_with_lines(text: str | bytes, file: str) -> tuple[dict[str, Any], di
     if faults:
         raise InputError(faults)
     return value, lines
+
+
+def _bounded(text: str, file: str) -> None:
+    """Raises InputError for aliases, too many entries or too deep nesting before anything is built from the text.
+
+    Depth is watched event by event: the parser's own work on one line grows with the square of its open brackets.
+    """
+    depth = 0
+    for events, event in enumerate(yaml.parse(text, Loader=yaml.SafeLoader)):
+        at = event.start_mark.line + 1 if event.start_mark else None
+        if isinstance(event, yaml.AliasEvent):
+            raise InputError([Fault(file, "", f"*{event.anchor}", "YAML aliases are not allowed", at)])
+        if events > NODES_MAX:
+            raise InputError([Fault(file, "", "", f"has more than {NODES_MAX} entries", at)])
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEPTH_MAX + 1:
+            raise InputError([Fault(file, "", "", f"is nested deeper than {DEPTH_MAX} levels", at)])
 
 
 def _value(
@@ -102,6 +114,10 @@ def _value(
     finally:
         constructor.dispose()
     if isinstance(value, str):
+        if control_characters(value):
+            faults.append(
+                Fault(file, path, shown(value), "holds control characters; allowed: plain text", line)
+            )
         return _number_with_exponent(value)
     return value if value is None or isinstance(value, bool | int | float) else str(node.value)
 

@@ -78,3 +78,23 @@ def test_a_key_concerns_only_what_it_can_change() -> None:
     rate = concern(f"candidates.{ib}.overrides.link.rate_gbit_per_s", scenario)
     assert set(setup_keys([behaviour, staff, rate], ib)) == {behaviour.key, rate.key}
     assert set(cost_keys([behaviour, staff, rate], ib)) == {staff.key, rate.key}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"cluster.gpus\n" + b"1" * 200_000, "is no CSV"),
+        (b"cluster.gpus\n\xff\n", "is not UTF-8 text"),
+        (b"", "holds no points"),
+        (b"cluster.gpus,cluster.gpus\n1,2\n", "there twice"),
+        (b"cluster.gpus\n1,2\n", "has 2 cells, not 1"),
+    ],
+)
+def test_listed_points_that_are_none_are_one_fault(tmp_path, content, says) -> None:
+    file = tmp_path / "points.csv"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=says) as caught:
+        listed_points(file)
+    assert len(caught.value.faults) == 1
+    with pytest.raises(InputError, match="cannot be read"):
+        listed_points(tmp_path)
