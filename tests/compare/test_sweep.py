@@ -27,7 +27,7 @@ SMALL = small_scenario()
 AXES = [
     "cluster.gpus=64..256",
     "prices.sw_qm9700=20000,30000,40000,45000",
-    "workloads.allreduce.message_bytes=1MiB,1GiB",
+    "workloads.allreduce.message_bytes=1MiB,100MiB,1GiB",
 ]
 ANALYTICAL = ("analytical",)
 
@@ -171,7 +171,7 @@ def test_a_batch_per_gpu_follows_the_cluster() -> None:
 
 
 def test_blocks_hold_points_that_share_their_times(points) -> None:
-    assert sorted(len(block) for block in blocks(SMALL, points)) == [4] * 6
+    assert sorted(len(block) for block in blocks(SMALL, points)) == [4] * 9
 
 
 def test_an_interrupted_sweep_keeps_its_points_and_resumes_to_the_same_file(
