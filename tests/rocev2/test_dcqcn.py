@@ -72,8 +72,15 @@ def test_fixed_point_at_higher_rates(gbit, additive_mbit, kmin_kb, flows, p, que
     ("delay_us", "flows", "mean_kb", "std_kb", "utilisation"),
     [
         (4, 2, 20.2, 0, 1.0),
+        (4, 4, 41.8, 0, 1.0),
+        (4, 10, 122.6, 0, 1.0),
+        (4, 32, 504.6, 0, 1.0),
         (4, 64, 1156.5, 0, 1.0),
+        (50, 2, 20.2, 0, 1.0),
+        (50, 4, 41.8, 0, 1.0),
         (50, 10, 122.6, 0, 1.0),
+        (50, 32, 504.6, 0, 1.0),
+        (50, 64, 1156.5, 0, 1.0),
         (85, 2, 20.1, 0, 1.0),
         (85, 4, 41.3, 31.7, 0.999),
         (85, 10, 129.8, 99, 0.997),
@@ -98,6 +105,32 @@ def test_behaviour_with_everything_marked_above_kmax(flows, delay_us, mean_kb, u
     found = behaviour(AT_40G, flows, delay_us * 1e-6, continued_ramp=False)
     assert found.queue_mean_bytes / 1e3 == pytest.approx(mean_kb, rel=0.02)
     assert found.utilisation == pytest.approx(utilisation, abs=0.005)
+
+
+# 400G, 10 us delay, no byte counter, R_AI 80 Mb/s, 1600/6400 kB, Pmax 0.2
+AT_400G = dataclasses.replace(
+    dcqcn_fluid(dcqcn_set("zhu2015", 50e9), 50e9), additive=1e4, kmin=1600.0, kmax=6400.0, pmax=0.2,
+    byte_counter=math.inf,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("flows", "rest_kb"), [(2, 1601.2), (8, 1607.0), (32, 1641.2)])
+def test_slow_timers_rest_at_400g(flows, rest_kb):
+    found = behaviour(AT_400G, flows, 10e-6)
+    assert found.queue_mean_bytes / 1e3 == pytest.approx(rest_kb, rel=0.005)
+    assert found.utilisation == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("flows", "mean_kb", "utilisation"), [(2, 282, 0.996), (8, 338, 0.993), (32, 463, 0.986)]
+)
+def test_short_timers_of_vendors_cycle_in_the_equations(flows, mean_kb, utilisation):
+    fast = dataclasses.replace(AT_400G, cut_s=4e-6, alpha_s=1e-6, increase_s=300e-6, stages=1.0)
+    found = behaviour(fast, flows, 10e-6, start_rate_fraction=1.0 / flows)
+    assert found.queue_mean_bytes / 1e3 == pytest.approx(mean_kb, rel=0.05)
+    assert 1.6e6 < found.queue_high_bytes < 2.2e6 and found.queue_low_bytes == 0
+    assert found.utilisation == pytest.approx(utilisation, abs=0.001)
+    assert not stability_advice(fast, 10e-6, flows).decided, "a cycle that packets do not show is no advice"
 
 
 def test_phase_margin_says_what_the_equations_do():
