@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import floor, log2
 from typing import Any
 
 import altair as alt
@@ -12,41 +13,51 @@ from models import charts
 from models.compare.incast_table import QUANTITIES
 from models.units import size_text
 
+VICTIM = "#2F6690"
+RIGHT_SHARE = 1.09  # of the time axis: room at the right for the names of thresholds
+SMOOTHED = ("rate_bytes_per_s", "victim_rate_bytes_per_s")  # sampled packet by packet: a moving mean is drawn
+SMOOTH_SHARE = 1 / 80  # of the samples
 LEFT_EDGE = 62  # px kept for the y axis, the same on every panel, so that time lines up
 
 
 def strip(fan_in: int, victim: bool, colour: str = charts.WARN) -> Any:
     """Senders, last switch, hot receiver and victim as a sketch; nothing here is computed."""
-    shown = min(fan_in, 10)
-    gap = 8.0 / max(1, shown - 1)
-    nodes = [{"x": 0.0, "y": 1.0 + gap * i, "kind": "sender", "text": ""} for i in range(shown)]
+    shown = min(fan_in, 9)
+    gap = 7.0 / max(1, shown - 1)
+    nodes = [{"x": 0.0, "y": 2.4 + gap * i, "kind": "sender", "text": ""} for i in range(shown)]
     nodes += [
-        {"x": 4.0, "y": 5.0, "kind": "switch", "text": "spines"},
-        {"x": 7.0, "y": 5.0, "kind": "switch", "text": "last leaf"},
-        {"x": 10.0, "y": 7.0, "kind": "hot", "text": f"receiver: {fan_in} flows meet here"},
+        {"x": 4.4, "y": 5.9, "kind": "switch", "text": "spine"},
+        {"x": 9.0, "y": 5.9, "kind": "switch", "text": "last switch"},
+        {"x": 13.0, "y": 8.2, "kind": "hot", "text": "the one receiver"},
     ]
-    lines = [{"x": 0.2, "y": 1.0 + gap * i, "x2": 3.6, "y2": 5.0, "kind": "incast"} for i in range(shown)]
+    lines = [{"x": 0.3, "y": 2.4 + gap * i, "x2": 4.1, "y2": 5.9, "kind": "incast"} for i in range(shown)]
     lines += [
-        {"x": 4.4, "y": 5.0, "x2": 6.6, "y2": 5.0, "kind": "incast"},
-        {"x": 7.4, "y": 5.2, "x2": 9.8, "y2": 7.0, "kind": "hot"},
+        {"x": 4.7, "y": 6.0, "x2": 8.7, "y2": 6.0, "kind": "stopped"},
+        {"x": 9.3, "y": 6.1, "x2": 12.7, "y2": 8.2, "kind": "hot"},
     ]
-    words = [{"x": 0.5, "y": 9.9, "text": f"{fan_in} senders"}]
+    words = [
+        {"x": -0.3, "y": 10.4, "text": f"{fan_in} senders at once", "kind": "incast"},
+        {"x": 9.0, "y": 9.5, "text": "1 data pile up", "kind": "hot"},
+        {"x": 4.6, "y": 7.0, "text": "2 full: link stops", "kind": "hot"},
+    ]
     if victim:
-        nodes.append({"x": 10.0, "y": 2.6, "kind": "victim", "text": "victim's receiver: an idle port"})
-        nodes.append({"x": 0.0, "y": 0.0, "kind": "victim", "text": ""})
-        lines.append({"x": 0.2, "y": 0.0, "x2": 3.6, "y2": 4.7, "kind": "victim"})
-        lines.append({"x": 4.4, "y": 4.7, "x2": 6.6, "y2": 4.7, "kind": "victim"})
-        lines.append({"x": 7.4, "y": 4.7, "x2": 9.8, "y2": 2.6, "kind": "victim"})
-        words.append({"x": 0.3, "y": -0.5, "text": "victim's sender shares the links, not the port"})
-    kinds = alt.Scale(domain=["sender", "switch", "hot", "victim", "incast"],
-                      range=[charts.INK, charts.INK, colour, "#2F6690", charts.INK])  # fmt: skip
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.6, 21]), axis=None)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[-1.0, 10.4]), axis=None)
+        nodes.append({"x": 13.0, "y": 3.4, "kind": "victim", "text": "victim's receiver: idle"})
+        nodes.append({"x": 0.0, "y": 0.9, "kind": "victim", "text": ""})
+        lines.append({"x": 0.3, "y": 0.9, "x2": 4.1, "y2": 5.6, "kind": "victim"})
+        lines.append({"x": 4.7, "y": 5.6, "x2": 8.7, "y2": 5.6, "kind": "victim"})
+        lines.append({"x": 9.3, "y": 5.6, "x2": 12.7, "y2": 3.4, "kind": "victim"})
+        words.append(
+            {"x": -0.3, "y": -0.3, "text": "3 the victim shares that link, not the port", "kind": "victim"}
+        )
+    kinds = alt.Scale(domain=["sender", "switch", "hot", "victim", "incast", "stopped"],
+                      range=[charts.INK, charts.INK, colour, VICTIM, charts.INK, colour])  # fmt: skip
+    x = alt.X("x:Q", scale=alt.Scale(domain=[-0.6, 20.5]), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[-0.9, 11.0]), axis=None)
     paint = alt.Color("kind:N", scale=kinds, legend=None)
     node_table = pd.DataFrame(nodes)
     edges = (
         alt.Chart(pd.DataFrame(lines))
-        .mark_rule(strokeWidth=1.6, opacity=0.75)
+        .mark_rule(strokeWidth=2, opacity=0.8)
         .encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=paint)
     )
     dots = alt.Chart(node_table).mark_square(size=150, opacity=1).encode(x=x, y=y, color=paint)
@@ -57,21 +68,21 @@ def strip(fan_in: int, victim: bool, colour: str = charts.WARN) -> Any:
     )
     under = (
         alt.Chart(node_table[node_table.kind == "switch"])
-        .mark_text(dy=-16, fontSize=11, color=charts.INK)
+        .mark_text(dy=18, fontSize=11, color=charts.INK)
         .encode(x=x, y=y, text="text:N")
     )
     label = (
         alt.Chart(pd.DataFrame(words))
-        .mark_text(align="left", fontSize=11, color=charts.INK)
-        .encode(x=x, y=y, text="text:N")
+        .mark_text(align="left", fontSize=12)
+        .encode(x=x, y=y, text="text:N", color=paint)
     )
     return charts.finished(
         edges + dots + text + under + label,
         "Many senders, one port",
-        f"Sketch: {fan_in} senders and a victim flow reach the last leaf switch over the spines; the senders' data meet at "
+        f"Sketch: {fan_in} senders and a victim flow reach the last switch over the same links; the senders' data meet at "
         "one port, the victim goes to another.",
-        "Sketch; the victim only shares the way there", height=210,
-    )  # fmt: skip
+        height=225,
+    )
 
 
 def time_end_us(series: pd.DataFrame) -> float:
@@ -88,21 +99,23 @@ def panel(
     last: bool,
     thresholds: pd.DataFrame,
 ) -> Any:
-    """One quantity over time, all candidates; panels share the time axis and its left edge."""
+    """One quantity over time, all candidates; panels share the time axis and its left edge.
+
+    Rates are drawn as a moving mean over 1/80 of the samples: a sample holds whole packets, and may say more than
+    the line carries.
+    """
     words, unit, _ = QUANTITIES[quantity]
     own = series[(series.quantity == quantity) & (series.time_us <= end_us)]
-    x = alt.X("time_us:Q", scale=alt.Scale(domain=[0, end_us], nice=False),
+    if quantity in SMOOTHED:
+        own = own.assign(value=own.groupby("candidate").value.transform(_moving_mean))
+    queue = quantity == "queue_bytes"
+    x = alt.X("time_us:Q", scale=alt.Scale(domain=[0, end_us * RIGHT_SHARE], nice=False),
               axis=charts.axis("Time from the first byte, us" if last else "", labels=last, ticks=last))  # fmt: skip
-    y = alt.Y(
-        "value:Q",
-        axis=charts.axis(
-            unit,
-            charts.BYTES if quantity == "queue_bytes" else charts.THOUSANDS,
-            tickCount=4,
-            minExtent=LEFT_EDGE,
-            maxExtent=LEFT_EDGE,
-        ),
-    )
+    top = max([float(own.value.max() if len(own) else 1.0), *thresholds.value] if queue else [0.0])
+    ticks: dict[str, Any] = {"values": byte_ticks(top)} if queue else {"tickCount": 4}
+    edge = {"minExtent": LEFT_EDGE, "maxExtent": LEFT_EDGE}
+    axis = charts.axis(unit, charts.BYTES if queue else charts.THOUSANDS, **edge, **ticks)
+    y = alt.Y("value:Q", axis=axis)
     lines = (
         alt.Chart(own)
         .mark_line(strokeWidth=1.8, interpolate="step-after" if quantity == "held_fraction" else "linear")
@@ -110,38 +123,59 @@ def panel(
                 tooltip=["candidate:N", alt.Tooltip("time_us:Q", format=".4g"), alt.Tooltip("value:Q", format=".4g")])
     )  # fmt: skip
     layers: list[Any] = [lines]
-    if quantity == "queue_bytes" and len(thresholds):
-        rule = (
-            alt.Chart(thresholds)
-            .mark_rule(strokeDash=[4, 3], opacity=0.8)
-            .encode(y="value:Q", color=charts.colour(colours))
-        )
-        text = (
-            alt.Chart(thresholds)
-            .mark_text(align="right", dx=-4, dy=-6, fontSize=10)
-            .encode(x=alt.value("width"), y="value:Q", text="text:N", color=charts.colour(colours))
-        )
-        layers += [rule, text]
+    if queue and len(thresholds):
+        layers += _threshold_lines(thresholds, axis, top, colours)
     peaks = own.groupby("candidate").value.max().sort_values(ascending=False)
     names = ", ".join(f"{name} {value:.3g}" for name, value in peaks.items())
-    top = (
-        f"{words}: highest on {peaks.index[0]}, {_figure(float(peaks.iloc[0]), quantity)}"
-        if len(peaks)
-        else words
-    )
-    if quantity == "victim_rate_bytes_per_s":
+    finding, subtitle = words, ""
+    if quantity in SMOOTHED and len(own):
         low = own.groupby("candidate").value.mean().sort_values()
-        top = (
-            f"{words}: least on {low.index[0]}, {_figure(float(low.iloc[0]), quantity)} on average"
-            if len(low)
-            else words
-        )
+        finding = f"{words}: least on {low.index[0]}, {_figure(float(low.iloc[0]), quantity)} on average"
+    elif len(peaks):
+        finding = f"{words}: highest on {peaks.index[0]}, {_figure(float(peaks.iloc[0]), quantity)}"
+    if queue and len(thresholds):
+        subtitle = "Dashed: " + ", ".join(dict.fromkeys(thresholds.says))
     return charts.finished(
-        alt.layer(*layers),
-        top,
-        f"{words} over time per candidate. Highest: {names}.",
-        height=205 if last else 165,
+        alt.layer(*layers), finding, f"{words} over time per candidate. Highest: {names}.", subtitle,
+        height=250 if queue else 195 if last else 150,
+    )  # fmt: skip
+
+
+def _threshold_lines(
+    thresholds: pd.DataFrame, axis: alt.Axis, top: float, colours: Mapping[str, str]
+) -> list[Any]:
+    """Dashed lines with their names right of the picture, apart from one another."""
+    places = charts.spread_labels({str(i): v for i, v in enumerate(thresholds.value)}, 0.0, top, 0.11)
+    least = min(places.values())
+    shown = thresholds.assign(place=[places[str(i)] - min(0.0, least) for i in range(len(thresholds))])
+    ink = charts.colour(colours)
+    rule = (
+        alt.Chart(shown)
+        .mark_rule(strokeDash=[4, 3], opacity=0.8)
+        .encode(y=alt.Y("value:Q", axis=axis), color=ink)
     )
+    text = (
+        alt.Chart(shown)
+        .mark_text(align="right", dx=-3, fontSize=11)
+        .encode(x=alt.value("width"), y=alt.Y("place:Q", axis=axis), text="text:N", color=ink)
+    )
+    return [rule, text]
+
+
+def _moving_mean(values: pd.Series) -> pd.Series:
+    return values.rolling(max(1, round(len(values) * SMOOTH_SHARE)), center=True, min_periods=1).mean()
+
+
+def byte_ticks(top_bytes: float) -> list[float]:
+    """Three to six ticks at round binary sizes.
+
+    >>> [t / 2**20 for t in byte_ticks(27.2 * 2**20)]
+    [0.0, 8.0, 16.0, 24.0]
+    """
+    if top_bytes <= 0:
+        return [0.0]
+    step = 2.0 ** floor(log2(top_bytes / 3.0))
+    return [step * i for i in range(int(top_bytes / step) + 1)]
 
 
 def _figure(value: float, quantity: str) -> str:
@@ -162,7 +196,12 @@ def stacked(panels: list[Any]) -> Any:
 def victim_bars(victims: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     """What the victim keeps of an idle link's goodput."""
     shown = victims.assign(percent=victims.value * 100, text=[charts.percent_text(v) for v in victims.value])
-    y = alt.Y("candidate:N", sort="x", axis=alt.Axis(title=None, ticks=False, domain=False, labelLimit=170))
+    order = list(shown.sort_values("value").candidate)
+    y = alt.Y(
+        "candidate:N",
+        sort=order,
+        axis=alt.Axis(title=None, ticks=False, domain=False, labelLimit=170),
+    )
     x = alt.X(
         "percent:Q",
         scale=alt.Scale(domain=[0, 112], nice=False),
@@ -179,7 +218,7 @@ def victim_bars(victims: pd.DataFrame, colours: Mapping[str, str]) -> Any:
         bars + text,
         f"Victim least on {worst.candidate}: {worst.text}",
         "Victim's goodput: " + "; ".join(f"{r.candidate} {r.text}" for r in charts.rows(shown)),
-        height=110 + 36 * len(shown),
+        height=124 + 36 * len(shown),
     )
 
 
@@ -202,5 +241,5 @@ def completion(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
         f"Last sender done first: {last.candidate.iloc[0]}",
         "Completion times: "
         + "; ".join(f"{r.candidate} {r.completion_us:.4g} us" for r in charts.rows(last)),
-        height=250,
+        height=370,
     )

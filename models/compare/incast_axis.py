@@ -7,7 +7,7 @@ different fabrics and speeds lie side by side, and the burst of the scenario is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, inf, log2
 
@@ -95,17 +95,21 @@ def axis_points(
     workload: str,
     method: Method,
     progress: Callable[[str], None] = lambda text: None,
+    known: Sequence[AxisPoint] = (),
 ) -> Iterator[AxisPoint]:
-    """Points of every candidate by one method, the small bursts first, as they are worked out.
+    """Points of every candidate by one method, the small bursts first, as they are worked out; `known` are passed over.
 
     Raises InputError for an incast that does not fit the cluster.
     """
     setups = [setup(scenario, name) for name in scenario.candidates]
     sizes = {on.name: axis_bursts(scenario, workload, on) for on in setups}
+    there = {(point.candidate, point.burst_bytes) for point in known if point.method == method}
     for place in range(max(map(len, sizes.values()), default=0)):
         for on in setups:
             if place < len(sizes[on.name]):
                 size = sizes[on.name][place]
+                if (on.name, size) in there:
+                    continue
                 progress(f"{on.name}, {size_text(size)} a sender")
                 yield _point(scenario, workload, on, method, size)
 
@@ -219,13 +223,11 @@ def axis_sentence(scenario: Scenario, workload: str) -> str:
     for name in scenario.candidates:
         stop = stages[(stages.candidate == name) & (stages.stage == "stopped")]
         if not len(stop):
-            parts.append(f"{name}: never")
+            parts.append(f"{name} any size")
             continue
         at, words = float(stop.from_burst_bytes.iloc[0]), str(stop.words.iloc[0])
-        times = item.burst_bytes / at
-        far = f"{times:.2g} times past it" if times >= 1 else f"{1 / times:.2g} times below it"
-        parts.append(f"{name}: {words} from {size_text(at)} on, now {far}")
-    return f"With {item.fan_in} senders of {size_text(item.burst_bytes)}: {'; '.join(parts)}."
+        parts.append(f"{name} {size_text(at)} ({words}; now {item.burst_bytes / at:.2g} times that)")
+    return f"With {item.fan_in} senders, a burst of each may grow to: {'; '.join(parts)}."
 
 
 def half_rate_buffers(table: pd.DataFrame) -> dict[str, float]:

@@ -28,6 +28,7 @@ class Check:
     candidate: str
     topic: str
     state: State
+    short: str  # the figures alone, for a table
     finding: str
     advice: str
     source: str
@@ -49,9 +50,9 @@ class Checked:
         lengths, tiers = self.on.network.cable_m, self.on.network.size.tiers_count
         return max((lengths.host_leaf, lengths.leaf_spine, lengths.spine_core)[: max(1, tiers)])
 
-    def check(self, topic: str, state: State, finding: str, advice: str, source: str) -> Check:
+    def check(self, topic: str, state: State, short: str, finding: str, advice: str, source: str) -> Check:
         """A check of this candidate."""
-        return Check(self.on.name, topic, state, finding, advice, source)
+        return Check(self.on.name, topic, state, short, finding, advice, source)
 
 
 def incast_checks(

@@ -33,7 +33,7 @@ def credit_checks(of: Checked) -> Iterator[Check]:
     yield _control(of)
     low, high = HEAD_OF_QUEUE_S
     yield of.check(
-        "pause storms", "fine",
+        "pause storms", "fine", f"stuck packets drop after {duration_text(low)} to {duration_text(high)}",
         "If a receiver hangs, senders stop by missing credits; what is stuck is dropped "
         f"after {duration_text(low)} to {duration_text(high)}.",
         "Leave the head-of-queue lifetimes of the subnet manager at their defaults.", HOQ_SOURCE,
@@ -59,7 +59,7 @@ def _reach(of: Checked) -> Check:
     if share < 1.0:
         text += f"; this one carries {percent(share)} of the line rate"
     return of.check(
-        "credit round trip", state, text + ".",
+        "credit round trip", state, f"full rate up to {reach_m:.0f} m, longest cable {longest_m:g} m", text + ".",
         "Nothing to do." if state == "fine" else "Ask for the buffer a port gives each lane, or use long-haul ports.",
         CREDIT_SOURCE,
     )  # fmt: skip
@@ -67,15 +67,17 @@ def _reach(of: Checked) -> Check:
 
 def _control(of: Checked) -> Check:
     """Congestion control off by default, and what switching it on does to this incast."""
-    if of.on.technology.congestion_control.kind == "ib_cc":
+    given = of.on.technology.congestion_control
+    if given.kind == "ib_cc":
+        name = given.parameter_set or CC_SET
+        advice = "Compare with off: a set of another speed can cost more than it saves."
         return of.check(
-            "congestion control", "look", f"On, with the set {of.on.technology.congestion_control.parameter_set or CC_SET}.",
-            "Compare with off: a set of another speed can cost more than it saves.", CC_SOURCE,
-        )  # fmt: skip
+            "congestion control", "look", f"on ({name})", f"On, with the set {name}.", advice, CC_SOURCE
+        )
     off = "Off, as shipped: senders that share a lane with an incast stand still with it"
     advice = f"Ask the vendor for a set for this speed; the only public ones are of QDR age ({CC_SET})."
     if not of.solved:
-        return of.check("congestion control", "look", off + ".", advice, CC_SOURCE)
+        return of.check("congestion control", "look", "off, as shipped", off + ".", advice, CC_SOURCE)
     before, after = _figures(of, of.on), _figures(of, _switched_on(of.on))
     gain = (
         f"switched on ({CC_SET}), the last burst ends after {duration_text(after['fct_max'])} "
@@ -87,7 +89,14 @@ def _control(of: Checked) -> Check:
     slowest = 1.0 / (1.0 + float(delay_packets(congestion_control_sets()[CC_SET]).max()))
     if slowest * fan_in > 1.0:
         gain += f": this table slows a sender to {percent(slowest)} at most, {fan_in} senders need {percent(1.0 / fan_in)}"
-    return of.check("congestion control", "look", f"{off}; {gain}.", advice, CC_SOURCE)
+    short = (
+        f"off; on: last burst {duration_text(after['fct_max'])} instead of {duration_text(before['fct_max'])}"
+    )
+    if "victim_share" in before:
+        short = (
+            f"off; on: victim {percent(after['victim_share'])} instead of {percent(before['victim_share'])}"
+        )
+    return of.check("congestion control", "look", short, f"{off}; {gain}.", advice, CC_SOURCE)
 
 
 def _switched_on(on: Setup) -> Setup:

@@ -37,4 +37,5 @@ def loss_checks(of: Checked) -> Iterator[Check]:
         if overflows
         else "Check the least timeout of the hosts: it is the price of every loss that comes all the same."
     )
-    yield of.check("drops", state, finding, advice, SOURCE)
+    short = f"{size_text(first)} at once, room for {size_text(share)}; a lost tail waits {duration_text(timeout_s)}"
+    yield of.check("drops", state, short, finding, advice, SOURCE)

@@ -10,9 +10,7 @@ import pandas as pd
 
 from models.compare.fabrics import METHODS
 from models.compare.performance import WorkloadTime, setup, workload_time
-from models.scenario.load import candidate_technology
 from models.scenario.schema import Scenario
-from models.units import size_text
 
 # series key of the fabrics' incast results -> what a reader calls it, in order of the panels
 QUANTITIES: Mapping[str, tuple[str, str, float]] = {
@@ -101,11 +99,16 @@ def tables_of(items: list[WorkloadTime]) -> IncastTables:
     )
 
 
-THRESHOLDS = {"ecn_kmin": "marks begin", "ecn_kmax": "every packet marked", "pause_threshold": "pauses"}
+# metric -> what stands at its line, and what it means
+THRESHOLDS = {
+    "pause_threshold": ("XOFF", "XOFF links pause"),
+    "ecn_kmax": ("Kmax", "Kmax all packets marked"),
+    "ecn_kmin": ("Kmin", "Kmin marks begin"),
+}
 
 
 def queue_thresholds(tables: IncastTables) -> pd.DataFrame:
-    """Where each candidate's switch marks and pauses, as lines on the queue chart: candidate, value, text.
+    """Where each candidate's switch marks and pauses, as lines on the queue chart: candidate, value, text, says.
 
     Lines far above every queue are left out: they would press the queues onto the axis.
     """
@@ -113,13 +116,10 @@ def queue_thresholds(tables: IncastTables) -> pd.DataFrame:
     top = 1.6 * float(queues.value.max()) if len(queues) else 0.0
     found = tables.figures
     rows = found[(found.method == "fluid") & found.metric.isin(THRESHOLDS) & (found.value <= top)]
-    rows = rows.sort_values("value", ascending=False)
-    text, above = [], float("inf")
-    for metric, candidate, value in zip(rows.metric, rows.candidate, rows.value, strict=True):
-        apart = above - value > 0.12 * top  # labels closer than a line of text would overlap
-        text.append(f"{THRESHOLDS[metric]}, {candidate}" if apart else "")
-        above = value if apart else above
-    return rows.assign(text=text)[["candidate", "value", "text"]].reset_index(drop=True)
+    rows = rows.sort_values("value", ascending=False).reset_index(drop=True)
+    text = [THRESHOLDS[metric][0] for metric in rows.metric]
+    says = [THRESHOLDS[metric][1] for metric in rows.metric]
+    return rows.assign(text=text, says=says)[["candidate", "value", "text", "says"]]
 
 
 def victim_fractions(tables: IncastTables) -> pd.DataFrame:
@@ -148,20 +148,3 @@ def incast_sentence(tables: IncastTables, fan_in: int) -> str:
 
 def _us(time_s: float) -> str:
     return f"{time_s * 1e3:.3g} ms" if time_s >= 1e-3 else f"{time_s * 1e6:.3g} us"
-
-
-def burst_sentence(scenario: Scenario, workload: str) -> str:
-    """What decides whether anybody is paused: all bursts together against the buffer of the hot switch."""
-    item = scenario.workloads[workload]
-    if item.kind != "incast":
-        return ""
-    total = item.fan_in * item.burst_bytes
-    parts = []
-    for name, candidate in scenario.candidates.items():
-        flow = candidate_technology(candidate).flow_control
-        if flow.kind == "credits" and flow.vl_buffer_kib is not None:
-            parts.append(f"{name} {size_text(flow.vl_buffer_kib.value * 1024)} a port")
-        else:
-            buffer_bytes = flow.switch_buffer_mb.value * 1e6
-            parts.append(f"{name} {size_text(buffer_bytes)} ({total / buffer_bytes:.2g} times full)")
-    return f"All bursts together are {size_text(total)}. Buffer of the hot switch: {'; '.join(parts)}."

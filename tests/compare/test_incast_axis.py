@@ -111,7 +111,7 @@ def test_stages_follow_the_thresholds() -> None:
 
 def test_the_sentence_says_how_far_the_burst_is_from_stopping() -> None:
     text = axis_sentence(SCENARIO, "incast")
-    assert "credits run out from" in text and "times past it" in text and "8 senders of 1 MiB" in text
+    assert "With 8 senders" in text and "InfiniBand NDR 146 KiB (credits run out; now 7 times that)" in text
 
 
 def test_half_rate_is_the_first_point_after_which_it_never_recovers(table) -> None:

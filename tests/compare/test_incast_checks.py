@@ -156,6 +156,8 @@ def test_the_command_prints_the_checks(capsys: pytest.CaptureFixture[str], tmp_p
     scenario = SHIPPED / "startup-256-h100.yaml"
     assert main(["compare", str(scenario), "--method", "analytical", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert {"candidate", "topic", "state", "finding", "advice", "source"} == set(document["checks"][0])
+    assert {"candidate", "topic", "state", "short", "finding", "advice", "source"} == set(
+        document["checks"][0]
+    )
     assert {c["state"] for c in document["checks"]} <= {"act", "look", "fine"}
     assert "To check:" in checks_text(checks_of(load(scenario), []))
