@@ -150,27 +150,41 @@ def hear_echoes(begin: int, s: Any) -> None:
     """Echoes, acknowledgements and notices of loss reach the senders in the window that starts at `begin`."""
     run = s.run
     index = run.echo_first + (run.window & run.window_mask)
+    room = len(s.bucket_count) << BUCKET_SHIFT
     while held(index, s):
-        entry = pop(index, s)
-        flow = s.flows[U(entry >> 32)]
-        time = begin + (entry & TIME_MASK)
-        lost = entry & LAST
-        if not lost:
-            flow.acked += 1
-        sending = flow.left > 0
-        if sending and s.due[U(flow.nic)] < time:
-            advance_sender(flow.nic, time, s)
-        if lost:
-            resend(entry >> 32, entry, time, s)
-            continue
-        if not sending:
-            continue
-        if entry & MARKED and run.law == LAW_DCQCN:
-            hear_echo(flow, time, s)
-            s.due[U(flow.nic)] = min(s.due[U(flow.nic)], flow.cut_ticks)
-        if run.echo_all:  # the window may have opened
-            flow.next_ticks = max(flow.next_ticks, time)
-            s.due[U(flow.nic)] = 0
+        batch = 0
+        while batch < LARGEST_SORT and held(index, s):
+            s.buckets[U(room + batch)] = pop(index, s)
+            batch += 1
+        if len(s.nics) < len(s.flows):  # echoes of one flow come in order, those of a NIC's flows need not
+            put_in_order(room, batch, s)
+        for spot in range(room, room + batch):
+            hear_echo_at(s.buckets[U(spot)], begin, s)
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def hear_echo_at(entry: int, begin: int, s: Any) -> None:
+    """One echo, acknowledgement or notice of loss reaches its sender."""
+    run = s.run
+    flow = s.flows[U(entry >> 32)]
+    time = begin + (entry & TIME_MASK)
+    lost = entry & LAST
+    if not lost:
+        flow.acked += 1
+    sending = flow.left > 0
+    if sending and s.due[U(flow.nic)] < time:
+        advance_sender(flow.nic, time, s)
+    if lost:
+        resend(entry >> 32, entry, time, s)
+        return
+    if not sending:
+        return
+    if entry & MARKED and run.law == LAW_DCQCN:
+        hear_echo(flow, time, s)
+        s.due[U(flow.nic)] = min(s.due[U(flow.nic)], flow.cut_ticks)
+    if run.echo_all:  # the window may have opened
+        flow.next_ticks = max(flow.next_ticks, time)
+        s.due[U(flow.nic)] = 0
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.solvers.queues_state import NEVER, POWERS
+from models.solvers.queues_state import NEVER, POWERS, TICKS_PER_NS
 
 U = np.uint64  # unsigned indices need no test for negative ones
 
@@ -79,16 +79,20 @@ def increase(flow: Any, line: float, run: Any, by_bytes: bool) -> None:
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
 def timers(flow: Any, line: float, until_ticks: int, s: Any) -> None:
-    """Fire the cut and increase timers due before `until_ticks`, in order."""
+    """Fire the cut and increase timers due before `until_ticks`, in order.
+
+    At equal times (an increase timer that is a multiple of the cut interval) the increase goes first: it was under way
+    before.
+    """
     while True:
         due = min(flow.cut_ticks, flow.increase_ticks)
         if due >= until_ticks:
             break
-        if flow.cut_ticks <= due:
-            cut(flow, due, s)
-        else:
+        if flow.increase_ticks <= due:
             increase(flow, line, s.run, False)
             flow.increase_ticks = due + s.run.increase_ticks
+        else:
+            cut(flow, due, s)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -102,11 +106,11 @@ def hear_echo(flow: Any, now_ticks: int, s: Any) -> None:
         flow.echo_for_alpha = 0
         flow.alpha_steps = 0
         flow.echo_for_cut = 1
-        flow.cut_ticks = now_ticks + run.cut_ticks
+        flow.cut_ticks = now_ticks + run.cut_ticks + TICKS_PER_NS  # after the alpha timer of the same instant
         return
     update_alpha(flow, now_ticks, s)
     flow.echo_for_alpha = 1
     if flow.cut_ticks == NEVER:
-        step = (now_ticks - flow.first_echo_ticks) // run.cut_ticks + 1
-        flow.cut_ticks = flow.first_echo_ticks + step * run.cut_ticks
+        first = flow.first_echo_ticks + TICKS_PER_NS
+        flow.cut_ticks = first + ((now_ticks - first) // run.cut_ticks + 1) * run.cut_ticks
         flow.echo_for_cut = 1

@@ -229,9 +229,7 @@ def pass_through(entry: int, slot: Any, link: Any, size: int, now_ticks: int, s:
         switch = s.switches[U(ingress.to_switch)]
         if switch.calm == 0:
             held = ingress.ingress_bytes + size
-            if ingress.xoff_sent == 1 or ingress.headroom_bytes > 0:
-                return False
-            if wait > 0 and held + wait // link.packet_ticks * size + size > run.reserve_bytes:
+            if wait > 0 or ingress.xoff_sent == 1 or ingress.headroom_bytes > 0:
                 return False
             free = switch.budget_bytes - switch.shared_bytes
             if max(0, held - run.reserve_bytes) + 1 > free * run.gate_alpha:
