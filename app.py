@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from typing import Any
 
 import streamlit as st
 
@@ -28,13 +29,13 @@ PAGES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
 }
 
 
-def page_of(module: str, question: str) -> Callable[[], None]:
+def page_of(module: str, question: str, pages: Mapping[str, Sequence[Any]]) -> Callable[[], None]:
     """The page's function; its module is read when the page is first opened."""
 
     def page() -> None:
         from views.frame import framed
 
-        framed(lambda case: import_module(f"views.{module}").page(case, question), question)
+        framed(lambda case: import_module(f"views.{module}").page(case, question), question, pages)
 
     page.__name__ = module
     return page
@@ -43,20 +44,19 @@ def page_of(module: str, question: str) -> Callable[[], None]:
 def main(first: str = "decision") -> None:
     """Draws the chosen page; `first` is the one at the bare address."""
     st.set_page_config(page_title="fabric-compare", page_icon=":material/lan:", layout="wide")
-    groups = {
-        group: [
+    groups: dict[str, list[Any]] = {}
+    for group, entries in PAGES.items():
+        groups[group] = [
             st.Page(
-                page_of(module, question),
+                page_of(module, question, groups),
                 title=title,
                 icon=f":material/{icon}:",
                 url_path=module.replace("_", "-"),
                 default=module == first,
             )
-            for module, title, icon, question in pages
+            for module, title, icon, question in entries
         ]
-        for group, pages in PAGES.items()
-    }
-    st.navigation(groups, expanded=True).run()
+    st.navigation(groups, position="hidden").run()
 
 
 if __name__ == "__main__":

@@ -29,8 +29,16 @@ KEYS = st.sampled_from(
     st.lists(st.tuples(KEYS, VALUES), max_size=4, unique_by=lambda c: c[0]), st.sampled_from([0, 200, 800])
 )
 def test_a_link_reads_back_as_what_made_it(changes: list[tuple[str, object]], nic: int) -> None:
-    ask = Ask(changes=tuple(changes), off=("Ethernet TCP 400G",), nic_gbit_per_s=nic)
+    view = tuple((key.rpartition(".")[2], value) for key, value in changes)
+    ask = Ask(changes=tuple(changes), off=("Ethernet TCP 400G",), nic_gbit_per_s=nic, view=view)
     assert ask_of(query_of(ask)) == ask
+
+
+def test_an_input_of_a_page_leaves_the_link_when_it_is_back_at_its_default() -> None:
+    ask = Ask().viewed("operation", "all_gather", "all_reduce").viewed("ranks", 64, 1024)
+    assert query_of(ask)["view"] == ["operation:all_gather", "ranks:64"]
+    assert ask.viewed("ranks", 1024, 1024).viewed("operation", "all_reduce", "all_reduce") == Ask()
+    assert ask_of({"view": ['kinds:["collective"]', "x" * 400]}).view == (("kinds", ["collective"]),)
 
 
 def test_an_own_scenario_travels_in_the_link() -> None:

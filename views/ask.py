@@ -1,4 +1,5 @@
-"""What the reader asked for: a scenario, the keys changed in it, candidates switched off; and its form in the URL."""
+"""What the reader asked for: a scenario, the keys changed in it, candidates switched off, what the pages are set to; and
+its form in the URL."""
 
 from __future__ import annotations
 
@@ -19,17 +20,23 @@ from models.scenario.yaml_text import TEXT_BYTES_MAX
 FIRST_SCENARIO = "llama3-70b-1024-h100"
 LINK_TEXT_MAX = 12_000  # characters of packed YAML that browsers and chat tools still carry in a link
 CHANGES_MAX = 200
+VIEWS_MAX = 60
+VIEW_TEXT_MAX = 300
 
 
 @dataclass(frozen=True)
 class Ask:
-    """The whole state that decides what a page shows. `text` is the YAML of an own scenario, "" for a shipped one."""
+    """The whole state that decides what a page shows. `text` is the YAML of an own scenario, "" for a shipped one.
+
+    `view`: inputs of the pages (operation, candidate shown, ...) that are not at their default, by widget name.
+    """
 
     name: str = FIRST_SCENARIO
     text: str = ""
     changes: tuple[tuple[str, Any], ...] = ()
     off: tuple[str, ...] = ()
     nic_gbit_per_s: int = 0  # 0 = as the scenario says
+    view: tuple[tuple[str, Any], ...] = ()
 
     def changed(self, key: str, value: Any) -> Ask:
         """The same with one dotted key set."""
@@ -39,6 +46,11 @@ class Ask:
         """The same with changes of these keys, and of keys below them, taken back."""
         kept = (c for c in self.changes if not any(c[0] == key or c[0].startswith(key + ".") for key in keys))
         return replace(self, changes=tuple(kept))
+
+    def viewed(self, widget: str, value: Any, default: Any) -> Ask:
+        """The same with one input of a page set; at its default it leaves the link."""
+        rest = tuple(item for item in self.view if item[0] != widget)
+        return replace(self, view=rest if value == default else (*rest, (widget, value)))
 
 
 def shipped_names() -> tuple[str, ...]:
@@ -105,14 +117,19 @@ def query_of(ask: Ask) -> dict[str, list[str]]:
     if ask.text:
         query["yaml"] = [packed(ask.text)]
     if ask.changes:
-        query["set"] = [
-            f"{key}:{value if _plain(value) else json.dumps(value)}" for key, value in ask.changes
-        ]
+        query["set"] = [_pair(key, value) for key, value in ask.changes]
     if ask.nic_gbit_per_s:
         query["nic"] = [str(ask.nic_gbit_per_s)]
     if ask.off:
         query["off"] = list(ask.off)
+    if ask.view:
+        query["view"] = [_pair(key, value) for key, value in ask.view]
     return query
+
+
+def address_of(ask: Ask) -> dict[str, list[str]]:
+    """Query parameters of the address bar: none while the first answer is shown."""
+    return query_of(ask) if ask != Ask() else {}
 
 
 def fits_link(ask: Ask) -> bool:
@@ -127,19 +144,32 @@ def ask_of(query: Mapping[str, Sequence[str]]) -> Ask:
     """
     name = (list(query.get("scenario", ())) or [FIRST_SCENARIO])[0][:200]
     text = unpacked(query["yaml"][0]) if query.get("yaml") else ""
-    changes: list[tuple[str, Any]] = []
-    for item in list(query.get("set", ()))[:CHANGES_MAX]:
-        key, colon, value = item.partition(":")
-        if not colon or not key:
-            raise InputError(
-                [Fault("link", "set", repr(item)[:80], "must read key:value, such as cluster.gpus:2048")]
-            )
-        changes.append((key, _value(value)))
+    changes = _pairs(list(query.get("set", ()))[:CHANGES_MAX], "set", "cluster.gpus:2048")
+    view = _pairs(
+        [item for item in query.get("view", ()) if len(item) <= VIEW_TEXT_MAX][:VIEWS_MAX],
+        "view", "operation:all_gather",
+    )  # fmt: skip
     nic = (list(query.get("nic", ())) or ["0"])[0]
     if not nic.isdigit() or int(nic) not in (0, *SPEEDS_GBIT_PER_S):
         allowed = ", ".join(str(speed) for speed in SPEEDS_GBIT_PER_S)
         raise InputError([Fault("link", "nic", repr(nic)[:20], f"allowed: {allowed} (Gbit/s)")])
-    return Ask(name, text, tuple(changes), tuple(list(query.get("off", ()))[:64]), int(nic))
+    return Ask(name, text, changes, tuple(list(query.get("off", ()))[:64]), int(nic), view)
+
+
+def _pairs(items: Sequence[str], name: str, example: str) -> tuple[tuple[str, Any], ...]:
+    pairs = []
+    for item in items:
+        key, colon, value = item.partition(":")
+        if not colon or not key:
+            raise InputError(
+                [Fault("link", name, repr(item)[:80], f"must read key:value, such as {example}")]
+            )
+        pairs.append((key, _value(value)))
+    return tuple(pairs)
+
+
+def _pair(key: str, value: Any) -> str:
+    return f"{key}:{value if _plain(value) else json.dumps(value)}"
 
 
 def packed(text: str) -> str:

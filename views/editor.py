@@ -58,7 +58,7 @@ def _apply() -> None:
         return
     st.session_state["editor-fault"] = None
     st.session_state["editing"] = False
-    inputs.set_ask(Ask(name=scenario.name, text=text))
+    inputs.set_ask(Ask(name=scenario.name, text=text, view=inputs.ask().view))
 
 
 def _close() -> None:
@@ -101,7 +101,7 @@ def _copied(name: str, key: str, value: str) -> None:
     except InputError as error:
         st.session_state["copy-fault"] = error
         return
-    inputs.set_ask(Ask(name=scenario.name, text=dump(scenario), off=now.off))
+    inputs.set_ask(Ask(name=scenario.name, text=dump(scenario), off=now.off, view=now.view))
 
 
 def add_technology(preset: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import streamlit as st
 
@@ -12,7 +13,40 @@ from models import charts
 from models.scenario.faults import InputError
 from models.scenario.schema import Scenario
 from views import editor, inputs, share, show
-from views.ask import Ask, ask_of, base_scenario, query_of, scenario_of, whole_scenario
+from views.ask import Ask, address_of, ask_of, base_scenario, scenario_of, whole_scenario
+
+# what Streamlit's theme cannot say: a first screen of 1280 x 900 has to hold the answer and all of the sidebar
+STYLE = """
+[data-testid='stHeader']{height:2.4rem;min-height:2.4rem;background:transparent;pointer-events:none}
+[data-testid='stHeader'] button,[data-testid='stHeader'] a{pointer-events:auto}
+.block-container{padding:1.5rem 2.4rem 3rem;max-width:1500px}
+[data-testid='stHeading'] h2{padding-top:0}
+.st-key-top-right{margin-bottom:-2.9rem;position:relative;z-index:2;padding-right:1.6rem}
+.st-key-top-right button{min-height:2rem;padding:.1rem .7rem}
+[data-testid='stMetricValue']{font-size:1.35rem}
+[class*='st-key-exports-']{margin-top:-1.9rem}
+[class*='st-key-exports-'] button,[class*='st-key-csv-'] button{min-height:1.4rem}
+[class*='st-key-csv-']{margin-top:-.7rem}
+button[kind='tertiary']{font-size:.82rem;opacity:.85;padding:0 .2rem}
+section[data-testid='stSidebar']{width:264px!important;min-width:264px!important}
+[data-testid='stSidebarHeader']{height:1.7rem;padding:.3rem 0 0;margin-bottom:-1.2rem;pointer-events:none}
+[data-testid='stSidebarHeader'] button{pointer-events:auto}
+[data-testid='stSidebarUserContent']{padding:.4rem 0 1rem}
+[data-testid='stSidebar'] [data-testid='stHorizontalBlock']{gap:.6rem}
+[data-testid='stSidebar'] [data-testid='stVerticalBlock']{gap:.3rem}
+.st-key-pages{gap:0!important;flex:none!important}
+.st-key-pages [data-testid='stElementContainer']{margin:0!important;flex:none}
+.st-key-pages [data-testid='stCaptionContainer']{margin:0}
+.st-key-pages [data-testid='stCaptionContainer'] p{font-size:.74rem;margin:.2rem 0 0;line-height:1.25}
+.st-key-pages [data-testid='stPageLink'] div{height:1.5rem}
+.st-key-pages [data-testid='stPageLink'] a{padding:0 .45rem;height:1.45rem;min-height:0;margin:0}
+[data-testid='stSidebar'] [data-testid='stWidgetLabel']{min-height:1.2rem;margin-bottom:0}
+[data-testid='stSidebar'] [data-testid='stWidgetLabel'] p{font-size:.82rem}
+[data-testid='stSidebar'] [data-testid='stPopover'] button{min-height:2.1rem;height:2.1rem;white-space:nowrap;padding:0 .4rem}
+[data-testid='stSidebar'] [data-testid='stColumn'] [data-testid='stVerticalBlock']{gap:.3rem}
+[class*='st-key-chips'] button{justify-content:flex-start;min-height:1.7rem}
+[class*='st-key-chips'] [data-testid='stButtonGroup']>div{gap:.25rem}
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +64,12 @@ class Case:
         return (self.scenario.model_dump_json(), *self.colours, *self.colours.values())
 
 
-def framed(page: Callable[[Case], None], question: str) -> None:
+def framed(page: Callable[[Case], None], question: str, pages: Mapping[str, Sequence[Any]]) -> None:
     """Draws the frame and in it `page`, or what has to be mended before it can be drawn."""
     _style()
     link_fault = _opened()
     ask = inputs.ask()
+    _navigation(pages, ask)
     try:
         whole = whole_scenario(ask)
         fault = None
@@ -76,6 +111,16 @@ def framed(page: Callable[[Case], None], question: str) -> None:
         _mend(show.fault_of(error))
 
 
+def _navigation(pages: Mapping[str, Sequence[Any]], ask: Ask) -> None:
+    """Links to the pages that carry the state along, so that each page is one step of the browser's history."""
+    query = address_of(ask)
+    with st.sidebar, st.container(key="pages", gap=None):
+        for group, own in pages.items():
+            st.caption(group)
+            for page in own:
+                st.page_link(page, query_params=query, width="stretch")
+
+
 def _mend(fault: InputError | None) -> None:
     """The faults, ways out of them, and the editor."""
     ask = inputs.ask()
@@ -115,24 +160,32 @@ def _readable(ask: Ask) -> Scenario | None:
 
 
 def _opened() -> InputError | None:
-    """On the first run of a session: the state in the link. Returns what is wrong with it."""
-    if "ask" in st.session_state:
+    """The state in the link: of a first visit, and of a step back or forward. Returns what is wrong with it.
+
+    A link that is not the one this session wrote last was put there by the browser.
+    """
+    now = _query()
+    if "ask" in st.session_state and now == st.session_state.get("address"):
         return None
+    fault = None
     try:
-        found = ask_of({key: st.query_params.get_all(key) for key in st.query_params})
-        st.session_state["ask"] = found
-        return None
+        found = ask_of(now)
     except InputError as error:
-        st.session_state["ask"] = Ask()
-        return error
+        found, fault = Ask(), error
+    st.session_state.update({"ask": found, "address": now, "address-ask": found})
+    return fault
 
 
 def _address(ask: Ask) -> None:
-    """The URL always tells what is shown."""
-    wanted = query_of(ask) if ask != Ask() else {}
-    now = {key: st.query_params.get_all(key) for key in st.query_params}
-    if now != wanted:
+    """The URL always tells what is shown; one that does is left as it is, for each rewriting is a step of the history."""
+    if st.session_state.get("address-ask") != ask:
+        wanted = address_of(ask)
         st.query_params.from_dict(wanted)
+        st.session_state.update({"address": wanted, "address-ask": ask})
+
+
+def _query() -> dict[str, list[str]]:
+    return {key: st.query_params.get_all(key) for key in st.query_params}
 
 
 def _report(error: Exception) -> None:
@@ -142,22 +195,4 @@ def _report(error: Exception) -> None:
 
 
 def _style() -> None:
-    st.html(
-        "<style>"
-        ".block-container{padding-top:4rem;padding-bottom:3rem;padding-left:2.4rem;padding-right:2.4rem;max-width:1500px}"
-        "section[data-testid='stSidebar']{width:264px!important;min-width:264px!important}"
-        "[data-testid='stSidebarUserContent']{padding-top:.4rem}"
-        "[data-testid='stHeading'] h2{padding-top:0}"
-        ".st-key-top-right{margin-bottom:-2.9rem;position:relative;z-index:2}"
-        "[data-testid='stMetricValue']{font-size:1.35rem}"
-        "[class*='st-key-exports-']{margin-top:-1.7rem}"
-        "[data-testid='stSidebarNavLink']{padding-top:0;padding-bottom:0;height:1.55rem;margin:0}"
-        "[data-testid='stSidebarNavItems'] li{margin:0}"
-        "[data-testid='stSidebarNavItems']{padding-top:0;gap:0}"
-        "[data-testid='stNavSectionHeader']{padding-top:.2rem;padding-bottom:0;margin-top:0}"
-        "[data-testid='stSidebarHeader']{height:2.4rem;padding-top:.4rem;margin-bottom:0}"
-        "[data-testid='stSidebar'] [data-testid='stVerticalBlock']{gap:.4rem}"
-        "button[kind='tertiary']{font-size:.82rem;opacity:.85;padding:0 .2rem}"
-        "[class*='st-key-chips'] button{justify-content:flex-start}"
-        "</style>"
-    )
+    st.html(f"<style>{STYLE}</style>")

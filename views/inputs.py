@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -47,9 +47,11 @@ def set_key(key: str, value: Any) -> None:
 
 
 def control(widget: str, value: Any) -> str:
-    """Name of a widget, after giving it the value it has to show."""
-    if st.session_state.get(widget) != value:
-        st.session_state[widget] = value
+    """Name of a widget, after giving it the value it has to show.
+
+    Set even where it seems to have it: on another page the same name is another widget, which would start at its default.
+    """
+    st.session_state[widget] = value
     return widget
 
 
@@ -61,6 +63,30 @@ def change_of(widget: str, key: str, number: type | None = None) -> dict[str, An
         set_key(key, value if number is None else number(value))
 
     return {"key": widget, "on_change": changed}
+
+
+def held(widget: str, default: Any, options: Iterable[Any] | None = None) -> dict[str, Any]:
+    """Arguments of a page's input whose value the link holds; `default` where the link says nothing that is allowed.
+
+    Lists (several choices) are held as lists; each of them has to be among the `options`.
+    """
+    value = dict(ask().view).get(widget, default)
+    if options is not None:
+        allowed = list(options)
+        several = isinstance(value, list)
+        if several != isinstance(default, list) or any(
+            v not in allowed for v in (value if several else [value])
+        ):
+            value = default
+    elif type(value) is not type(default):
+        number = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
+        value = float(value) if number else default
+    return {"key": control(widget, value), "on_change": _held_changed, "args": (widget, default)}
+
+
+def _held_changed(widget: str, default: Any) -> None:
+    value = st.session_state[widget]
+    set_ask(ask().viewed(widget, list(value) if isinstance(default, list) else value, default))
 
 
 def take_back() -> None:
@@ -180,7 +206,7 @@ def candidate_chips(scenario: Scenario, colours: Mapping[str, str]) -> None:
 def _scenario_chosen() -> None:
     name = st.session_state["scenario"]
     if name != ask().name or not ask().text:
-        set_ask(Ask(name=name))
+        set_ask(Ask(name=name, view=ask().view))
         st.session_state["upload-number"] += 1
         st.session_state["editing"] = False
 
@@ -209,7 +235,7 @@ def _uploaded(widget: str) -> None:
         name = base_scenario(name, text).name
     except InputError:
         st.session_state["editing"] = True
-    set_ask(Ask(name=name, text=text))
+    set_ask(Ask(name=name, text=text, view=ask().view))
 
 
 def _edit() -> None:

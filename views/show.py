@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any
@@ -23,8 +24,20 @@ ASIDE_S = 0.3
 
 def heading(sentence: str, question: str) -> None:
     """The page's answer as its title, the question it answers above it."""
-    st.caption(question)
-    st.header(sentence, anchor=False)
+    st.caption(prose(question))
+    st.header(prose(sentence), anchor=False)
+
+
+def prose(text: str) -> str:
+    """A sentence as pages show it: thin-space thousands, and no unit parted from its number.
+
+    >>> prose("7.4 % at 16,384 GPUs").replace("\\u2009", "_").replace("\\u00a0", "~")
+    '7.4~% at 16_384 GPUs'
+    """
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", charts.THIN_SPACE, text)
+    return re.sub(
+        r"(?<=\d) (?=(?:%|[kMB] USD|[GMK]iB|[GMT]bit/s|[GM]B/s|[un]s|ms|s|days)(?![A-Za-z]))", "\u00a0", text
+    )
 
 
 def chart(name: str, make: Callable[[], Any], *depends: Hashable, export: bool = True) -> None:

@@ -44,6 +44,21 @@ def test_an_input_changes_the_scenario_and_the_address(run_page: Callable[..., A
     assert not page.exception
 
 
+def test_a_step_back_in_the_browser_brings_the_earlier_state_back(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost")
+    first = page.header[0].value
+    page.number_input(key="gpus").set_value(512).run()
+    page.selectbox(key="years").set_value(3).run()
+    page.query_params["set"] = ["cluster.gpus:512"]  # the browser's own doing: the link of the step before
+    page.run()
+    assert page.number_input(key="gpus").value == 512 and page.selectbox(key="years").value == 5
+    for key in list(page.query_params):
+        del page.query_params[key]
+    page.run()
+    assert page.header[0].value == first and page.number_input(key="gpus").value == 1024
+    assert not page.query_params  # not written anew: that would be a step forward the reader did not make
+
+
 def test_the_same_address_shows_the_same_page(run_page: Callable[..., Any]) -> None:
     page = run_page("cost")
     page.number_input(key="gpus").set_value(2048).run()
