@@ -44,6 +44,7 @@ def parameters(law: SenderLaw, gate: Gate, packet: PacketFormat) -> Any:
         "alpha_steps_per_tick": 1.0 / (law.alpha_timer_s * TICKS_PER_S),
         "cut_ticks": max(1, ticks(law.cut_interval_s)),
         "increase_ticks": max(1, ticks(law.increase_timer_s)),
+        "increase_first": law.increase_timer_s > law.cut_interval_s,
         "fast_stages": law.fast_recovery_stages,
         "g": law.g,
         "additive": law.additive_bytes_per_s / TICKS_PER_S,

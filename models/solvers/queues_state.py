@@ -159,6 +159,7 @@ RUN = _record(
     alpha_steps_per_tick="f8",
     cut_ticks="i8",
     increase_ticks="i8",
+    increase_first="i8",  # of two timers due at one instant
     fast_stages="i8",
     g="f8",
     additive="f8",

@@ -169,14 +169,16 @@ def hear_echo_at(entry: int, begin: int, s: Any) -> None:
     flow = s.flows[U(entry >> 32)]
     time = begin + (entry & TIME_MASK)
     lost = entry & LAST
-    if not lost:
-        flow.acked += 1
     sending = flow.left > 0
-    if sending and s.due[U(flow.nic)] < time:
+    # An echo alone changes no packet before the flow's next timer. To send up to it all the same would put this sender's
+    # packets before those of others at equal times, and that order decides who meets the pause threshold.
+    now = lost or run.echo_all or min(flow.cut_ticks, flow.increase_ticks) < time
+    if sending and now and s.due[U(flow.nic)] < time:
         advance_sender(flow.nic, time, s)
     if lost:
         resend(entry >> 32, entry, time, s)
         return
+    flow.acked += 1  # after what was sent before: the window opens from here on
     if not sending:
         return
     if entry & MARKED and run.law == LAW_DCQCN:

@@ -81,14 +81,14 @@ def increase(flow: Any, line: float, run: Any, by_bytes: bool) -> None:
 def timers(flow: Any, line: float, until_ticks: int, s: Any) -> None:
     """Fire the cut and increase timers due before `until_ticks`, in order.
 
-    At equal times (an increase timer that is a multiple of the cut interval) the increase goes first: it was under way
-    before.
+    At equal times the one set earlier goes first, as in an event queue: the increase where its timer is the longer (a
+    multiple of the cut interval, say), else the cut.
     """
     while True:
         due = min(flow.cut_ticks, flow.increase_ticks)
         if due >= until_ticks:
             break
-        if flow.increase_ticks <= due:
+        if flow.increase_ticks < flow.cut_ticks + s.run.increase_first:
             increase(flow, line, s.run, False)
             flow.increase_ticks = due + s.run.increase_ticks
         else:

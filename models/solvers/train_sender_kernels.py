@@ -62,7 +62,9 @@ def blocked(flow: Any, line: float, run: Any) -> bool:
         return False
     window = run.window_bytes
     if run.window_follows_rate:
-        window = max(1.0, window * flow.rate / line)
+        window = max(
+            1.0, np.floor(window * flow.rate / line + 1e-6)
+        )  # whole bytes, the rate's rounding left out
     return (flow.sent - flow.acked) * run.payload_bytes >= window  # type: ignore[no-any-return]
 
 
