@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,13 +24,13 @@ def victim_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = VICTIM
 
     if not flows:
         raise CannotRerun("the run's rows in victim_flows.csv are missing")
-    setup = packet_setup(row, HOPS)
+    setup = packet_setup(row, HOPS, _ports(row))
     leaves = 1 + max(int(number(flow, name)) for flow in flows for name in ("src", "dst")) // int(
         number(row, "hosts_per_leaf")
     )
     fabric = _fabric(setup, max(2, leaves), int(number(row, "hosts_per_leaf")), int(number(row, "spines")))
     end_s = number(row, "sim_end_us") * 1e-6
-    flow_set = _endless(fabric, flows, None)
+    flow_set = _endless(fabric, flows)
     victim = next(i for i, flow in enumerate(flows) if flow["kind"] == "victim")
     found: dict[str, list[float]] = {}
     for result in runs(
@@ -47,25 +48,26 @@ def permutation_figures(
 ) -> tuple[Figures, list[list[float]]]:
     """Mean goodput of the run, and of every flow, Gbit/s, one value a seed.
 
-    Acknowledgements load the reverse paths: on the spine the reference names, else mirrored.
+    Acknowledgements load the reverse paths: on the spine the reference names, else on one drawn for each seed.
     """
-    from models.solvers.queues import runs
+    from models.solvers.queues import run
 
     if not flows:
         raise CannotRerun("the run's rows in permutation_flows.csv are missing")
-    setup = packet_setup(row, HOPS)
+    setup = packet_setup(row, HOPS, _ports(row))
     hosts = int(number(row, "n")) // int(number(row, "leaves"))
     fabric = _fabric(setup, int(number(row, "leaves")), hosts, int(number(row, "spines")))
     end_s = number(row, "sim_end_us") * 1e-6
     known = {int(number(r, "flow")): int(number(r, "ack_spine")) for r in ack_spines}
-    spray = _sprays(row)
-    flow_set = _endless(fabric, flows, known, spray)
+    flow_set = _endless(fabric, flows, _sprays(row))
     found: dict[str, list[float]] = {}
     each: list[list[float]] = [[] for _ in flows]
-    for result in runs(
-        fabric.network, flow_set, setup.law, setup.gate, setup.marking, seeds=tuple(seeds), packet=setup.packet,
-        stop_s=end_s, recording=Recording(checkpoints_s=(WARM_FRACTION * end_s, end_s)),
-    ):  # fmt: skip
+    for seed in seeds:
+        result = run(
+            fabric.network, _acknowledged(fabric, flow_set, flows, known, seed), setup.law, setup.gate, setup.marking,
+            seed=seed, packet=setup.packet, stop_s=end_s,
+            recording=Recording(checkpoints_s=(WARM_FRACTION * end_s, end_s)),
+        )  # fmt: skip
         rates = result.goodput_bytes_per_s() * 8e-9
         _add(found, "goodput", float(rates.mean()))
         for values, rate in zip(each, rates, strict=True):
@@ -78,11 +80,11 @@ def collective_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = SE
 
     Ring: a rank's flow of step s starts when its predecessor's flow of step s - 1 has completed.
     """
-    from models.solvers.queues import runs
+    from models.solvers.queues import run
 
     if not flows:
         raise CannotRerun("the run's rows in collective_flows.csv are missing")
-    setup = packet_setup(row, HOPS)
+    setup = packet_setup(row, HOPS, _ports(row))
     fabric = _fabric(
         setup, int(number(row, "leaves")), int(number(row, "hosts_per_leaf")), int(number(row, "spines"))
     )
@@ -100,14 +102,14 @@ def collective_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = SE
         bytes=np.full(len(flows), size),
         start_s=np.zeros(len(flows)),
         after=after,
-        ack_paths=tuple(_ack_path(fabric, flow, None) for flow in flows),
     )
     limit_s = 20.0 * number(row, "ideal_us") * 1e-6 + 0.1
     found: dict[str, list[float]] = {}
-    for result in runs(
-        fabric.network, flow_set, setup.law, setup.gate, setup.marking, seeds=tuple(seeds), packet=setup.packet,
-        stop_s=limit_s,
-    ):  # fmt: skip
+    for seed in seeds:
+        result = run(
+            fabric.network, _acknowledged(fabric, flow_set, flows, {}, seed), setup.law, setup.gate, setup.marking,
+            seed=seed, packet=setup.packet, stop_s=limit_s,
+        )  # fmt: skip
         if result.flows_ended < len(flows):
             raise CannotRerun(f"{len(flows) - result.flows_ended} flows did not end within {limit_s:g} s")
         _add(found, "time", float(result.completion_s) * 1e6)
@@ -117,6 +119,13 @@ def collective_figures(row: Row, flows: Sequence[Row], seeds: Sequence[int] = SE
 def _before(into: dict[tuple[int, int], int], flow: Row) -> tuple[int, ...]:
     found = into.get((int(flow["src"]), int(flow["step"]) - 1))
     return () if found is None else (found,)
+
+
+def _ports(row: Row) -> int:
+    """Ports of the largest switch, a leaf unless there are more leaves than it has ports."""
+    leaves = number(row, "leaves") if "leaves" in row else 2.0
+    hosts = number(row, "hosts_per_leaf") if "hosts_per_leaf" in row else number(row, "n") / leaves
+    return int(max(hosts + number(row, "spines"), leaves))
 
 
 def _sprays(row: Row) -> bool:
@@ -144,23 +153,25 @@ def _paths(fabric: LeafSpine, flow: Row, spray: bool) -> tuple[tuple[int, ...], 
     return (fabric.path(source, destination, max(0, int(number(flow, "spine")))),)
 
 
-def _ack_path(fabric: LeafSpine, flow: Row, spine: int | None) -> tuple[int, ...]:
-    source, destination = int(number(flow, "src")), int(number(flow, "dst"))
-    own = int(number(flow, "spine")) if spine is None else spine
-    if own < 0:  # sprayed or inside a leaf: acknowledgements hash to some spine of their own
-        own = (source * 7 + destination) % fabric.spines
-    return fabric.path(destination, source, own)
-
-
-def _endless(
-    fabric: LeafSpine, flows: Sequence[Row], ack_spines: dict[int, int] | None, spray: bool = False
+def _acknowledged(
+    fabric: LeafSpine, flow_set: FlowSet, flows: Sequence[Row], known: Mapping[int, int], seed: int
 ) -> FlowSet:
-    acks: tuple[tuple[int, ...], ...] = ()
-    if ack_spines is not None:
-        acks = tuple(_ack_path(fabric, flow, ack_spines.get(int(flow["flow"]))) for flow in flows)
+    """The flows with the paths of their acknowledgements: over the spine known of a flow, else over a random one.
+
+    Switches hash acknowledgements apart from the data, so the mirrored path is no likelier than any other; drawn anew
+    for each seed, the unknown hash is averaged over and shows in the spread.
+    """
+    drawn = np.random.default_rng(seed).integers(fabric.spines, size=len(flows))
+    paths = []
+    for position, flow in enumerate(flows):
+        spine = known.get(int(number(flow, "flow")), int(drawn[position]))
+        paths.append(fabric.path(int(number(flow, "dst")), int(number(flow, "src")), spine))
+    return replace(flow_set, ack_paths=tuple(paths))
+
+
+def _endless(fabric: LeafSpine, flows: Sequence[Row], spray: bool = False) -> FlowSet:
     return FlowSet(
         paths=tuple(_paths(fabric, flow, spray) for flow in flows),
         bytes=np.full(len(flows), np.inf),
         start_s=np.zeros(len(flows)),
-        ack_paths=acks,
     )

@@ -23,9 +23,9 @@ class Figures:
     values: Mapping[str, Sequence[float]]
 
 
-def star_rows(row: Row) -> PacketSetup:
-    """Set-up of a single-switch row: two links a path."""
-    return packet_setup(row, hops=2)
+def star_rows(row: Row, senders: int) -> PacketSetup:
+    """Set-up of a single-switch row: two links a path, a port a sender and one for the receiver."""
+    return packet_setup(row, hops=2, ports=senders + 1)
 
 
 def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] = SEEDS) -> Figures:
@@ -35,7 +35,7 @@ def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] =
     """
     from models.solvers.queues import incast_flows, runs, star
 
-    setup, senders = star_rows(row), int(number(row, "n"))
+    senders = int(number(row, "n"))
     size = number(row, "flow_bytes")
     if size == -2:
         if not flows:
@@ -45,6 +45,7 @@ def incast_figures(row: Row, flows: Sequence[Row] | None, seeds: Sequence[int] =
         senders = len(flows)
     else:
         sizes, starts = np.full(senders, np.inf if size < 0 else size), np.zeros(senders)
+    setup = star_rows(row, senders)
     network = star(
         senders=senders,
         rate_bytes_per_s=setup.rate_bytes_per_s,
@@ -86,7 +87,8 @@ def queue_curve(row: Row, step_s: float = 5e-6, seed: int = 1) -> tuple[Array, A
     """(time us, queue kB) of a finite incast row by the solver, one seed."""
     from models.solvers.queues import incast_flows, run, star
 
-    setup, senders = star_rows(row), int(number(row, "n"))
+    senders = int(number(row, "n"))
+    setup = star_rows(row, senders)
     network = star(
         senders=senders,
         rate_bytes_per_s=setup.rate_bytes_per_s,
@@ -106,8 +108,8 @@ def join_figures(rows: Sequence[Row], seeds: Sequence[int] = SEEDS) -> list[Figu
     from models.solvers.queues import runs, star
 
     first = rows[0]
-    setup = star_rows(first)
     senders = max(int(number(row, "active_flows")) for row in rows)
+    setup = star_rows(first, senders)
     gap_s = number(first, "join_gap_us") * 1e-6
     network = star(
         senders=senders,

@@ -10,6 +10,7 @@ from models.units import bytes_per_s_from_gbit_per_s
 
 HEADER_BYTES = 36  # 2 PPP + 20 IP + 8 UDP + 6 sequence and priority group
 ACK_BYTES = 48
+PAUSE_FRAME_BYTES = 31  # 2 PPP + 20 IP + 9 of the pause header
 DEFAULT_DELAY_NS = 1000.0  # one way, of files that have no such column
 CONFIGURATION = (
     "cfg_alpha_timer_us", "cfg_rate_dec_interval_us", "cfg_rp_timer_us", "cfg_fast_recovery_stages", "cfg_g",
@@ -53,11 +54,18 @@ def number(row: Row, column: str) -> float:
         raise CannotRerun(f"{column} = {text!r} is not a number") from error
 
 
-def packet_setup(row: Row, hops: int) -> PacketSetup:
-    """Solver inputs of a row; `hops` links of the path set the base round trip of window mode.
+def packet_setup(row: Row, hops: int, ports: int) -> PacketSetup:
+    """Solver inputs of a row; `hops` links of the path set the base round trip of window mode, `ports` of the largest
+    switch whether its headroom fits.
 
-    Raises CannotRerun for configuration columns that are missing or that the solver does not know.
+    Where headroom and reserve exceed the buffer, the reference's unsigned threshold wraps to a huge one: it never pauses.
+
+    Raises CannotRerun for configuration columns that are missing or that the solver does not know, and for runs in which
+    the reference lost packets (its headroom was below a round trip's bytes), which a lossless gate does not.
     """
+    lost = float(row.get("drops") or 0)
+    if lost > 0:
+        raise CannotRerun(f"drops = {lost:.0f}: the reference lost packets, the solver's pauses lose none")
     unknown = [name for name in row if name and name.startswith("cfg_") and name not in CONFIGURATION]
     if unknown:
         raise CannotRerun(f"unknown parameter {', '.join(sorted(unknown))}")
@@ -73,15 +81,20 @@ def packet_setup(row: Row, hops: int) -> PacketSetup:
     )
     window = float("inf")
     if number(row, "cfg_window"):
-        # base BDP of the HPCC driver: both propagation delays and the payload's serialisation at every hop
-        window = rate * 2.0 * hops * propagation_s + hops * payload
+        # base BDP of the HPCC driver in its whole numbers: delays of both ways, the payload's serialisation one way
+        delay_ns, payload_ns = round(propagation_s * 1e9), int(payload * 1e9 // rate)
+        window = (2 * hops * delay_ns + hops * payload_ns) * round(8 * rate) // 8_000_000_000
     law, marking = _law(row, window)
     gate = Gate(
         "pfc",
         alpha=2.0 ** -number(row, "cfg_pfc_dt_shift"),
         headroom_multiple=number(row, "cfg_headroom_mult"),
+        pause_frame_bytes=PAUSE_FRAME_BYTES,
     )
-    return PacketSetup(rate, propagation_s, number(row, "cfg_buffer_MiB") * 2**20, law, gate, marking, packet)
+    buffer = number(row, "cfg_buffer_MiB") * 2**20
+    if ports * (gate.headroom_multiple * rate * propagation_s + gate.reserve_bytes) > buffer:
+        gate = Gate("none")
+    return PacketSetup(rate, propagation_s, buffer, law, gate, marking, packet)
 
 
 def _law(row: Row, window_bytes: float) -> tuple[SenderLaw, Marking]:
