@@ -26,7 +26,7 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
         outcomes,
         incast_bound_s(burst, link),
         link.goodput_bytes_per_s,
-        _words(link),
+        incast_words(link),
         f"queue solver at packet grain, {burst.seeds} seeds from {burst.seed}",
     )
     return replace(found, metrics=found.metrics + _threshold_metrics(burst, network, link))
@@ -154,83 +154,6 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     )
 
 
-def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
-    """Closed form: serialisation bound, dynamic threshold, and whether PFC or ECN comes first.
-
-    Pauses come when the part of the bursts that waits exceeds N thresholds: N T, T = alpha B / (1 + N alpha). Without
-    pauses the victim keeps what the hot flows leave; with them it gets G / (P_in k) unless DCQCN has cut
-    the senders by then. *Assumptions*: sender law has no effect on the last completion (its loss of utilisation
-    is in the band: two increase timers).
-    """
-    burst = burst_of(phase)
-    wiring = incast_wiring(network, link)
-    fabric = _fabric(burst, wiring, link, burst.seed)
-    ideal_s = incast_bound_s(burst, link)
-    latency_s = wiring.path_latency_s + link.host_pair_latency_s
-    law, marking, gate = laws(link)
-    time_s = ideal_s + latency_s
-    waiting = burst.fan_in * burst.burst_bytes * (1.0 - 1.0 / burst.fan_in)
-    buffer_bytes = link.technology.flow_control.switch_buffer_mb.value * 1e6
-    ports = max(1, min(fabric.shared_ports, burst.fan_in))
-    threshold = gate.alpha * buffer_bytes / (1.0 + ports * gate.alpha)
-    if admits(link):
-        waiting = min(waiting, ADMITTED_SENDERS * burst.burst_bytes)
-    paused = gate.kind == "pfc" and waiting > ports * threshold
-    controlled = law.kind == "dcqcn" and waiting > float(np.min(marking.kmin_bytes))
-    lost_s = 2.0 * law.increase_timer_s if controlled else 0.0
-    pause_s = ideal_s * (1.0 - 1.0 / burst.fan_in) if paused and not controlled else 0.0
-    metrics = [
-        Metric(
-            "fct_mean",
-            time_s,
-            "s",
-            time_s * (1.0 - 0.5 / burst.fan_in),
-            time_s + lost_s,
-            "serialisation bound",
-        ),
-        Metric(
-            "fct_max",
-            time_s,
-            "s",
-            time_s,
-            time_s + lost_s,
-            "serialisation bound plus path; band: two increase timers",
-        ),
-        Metric(
-            "slowdown", time_s / ideal_s, "1", 1.0, (time_s + lost_s) / ideal_s, "over serialisation bound"
-        ),
-        Metric("queue_peak", min(waiting, ports * threshold), "bytes", source="min(waiting bytes, P_in T)"),
-        Metric("pause_time", pause_s, "s", source="1 - 1/N of the time where pauses come before control"),
-        Metric(
-            "burst_over_buffer",
-            waiting / (ports * threshold),
-            "1",
-            source="waiting bytes over P_in T; above 1 PFC acts",
-        ),
-    ]
-    if burst.victim:
-        line = link.goodput_bytes_per_s
-        k = fabric.flows_on_victim_port
-        alone = wiring.leaves == 1 or k == 0
-        balanced = spreads_packets(link)
-        law_share = 1.0 / (k + 1) if balanced else min(1.0 / (k + 1), 1.0 / (ports * max(1, k)))
-        held = line if alone else line * law_share
-        on_path = (
-            k / wiring.spines if balanced else float(k)
-        )  # hot flows at line / fan_in each beside the victim
-        free = line if alone else max(held, line * (1.0 - on_path / burst.fan_in))
-        goodput = held if paused and not controlled else free
-        metrics.append(
-            Metric(
-                "victim_goodput", goodput, "bytes/s", held, line, "G / (P_in k) while paused, else the rest"
-            )
-        )
-        metrics.append(
-            Metric("victim_share", goodput / line, "fraction", held / line, 1.0, "of an idle link")
-        )
-    return PhaseTime(time_s, time_s, time_s + lost_s, _words(link), "fabric", metrics=tuple(metrics))
-
-
 def incast_wired(burst: Burst, network: Network, link: Link) -> IncastFabric:
     """The queue network around the hot port of `network`, with the routes of the burst's seed."""
     return _fabric(burst, incast_wiring(network, link), link, burst.seed)
@@ -258,7 +181,8 @@ def _fabric(burst: Burst, wiring: IncastWiring, link: Link, seed: int) -> Incast
     )
 
 
-def _words(link: Link) -> str:
+def incast_words(link: Link) -> str:
+    """What holds the senders, in the words of the technology."""
     technology = link.technology
     control = technology.congestion_control
     sets = f" ({control.parameter_set})" if control.parameter_set else ""
