@@ -1,4 +1,4 @@
-"""Charts of the network: heat map of link loads by switch, distribution of flow rates."""
+"""Charts of the network: heat map of every pair of switches, distribution of flow rates."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import altair as alt
 import pandas as pd
 
 from models import charts
+from models.compare.link_load import ROUTING_WORDS
 
-# grey to blue up to full, orange to red beyond: a link offered more than it carries is where flows collide
+LABEL_SHARE = 13.0  # of the axis of flow rates, per name
 LOAD_SCALE = alt.Scale(
-    domain=[0, 1.0, 1.001, 2.5], range=["#E3E8EC", "#2F6690", "#E69F00", "#A1220B"], clamp=True
-)
+    domain=[0, 0.5, 1.0, 1.001, 1.75, 2.5], range=["#C9D5DE", "#A9BCCB", "#3F7CB0", "#E69F00", "#D55E00", "#B0122B"], clamp=True
+)  # fmt: skip
 
 
 def heat_map(cells: pd.DataFrame, tier: str, words: str) -> Any:
@@ -57,41 +58,73 @@ def heat_map(cells: pd.DataFrame, tier: str, words: str) -> Any:
         finding,
         f"Heat map of offered load between {lower} and {upper} switches. {finding}.",
         words,
-        height=330,
+        height=300,
     )
 
 
-def flow_rates(flows: pd.DataFrame, colours: Mapping[str, str]) -> Any:
-    """Share of flows at or below a rate, per candidate."""
+def flow_rates(flows: pd.DataFrame, colours: Mapping[str, str], name: str) -> Any:
+    """Share of flows at or below a rate, per candidate; for `name` also by the other kind of routing, dotted."""
     shown = flows.assign(rate=flows.rate_fraction * 100, share=flows.share_of_flows * 100)
+    shown = shown[~shown.what_if | (shown.candidate == name)]
+    shown = shown.assign(
+        line=shown.candidate + shown.what_if.astype(str),
+        words=[ROUTING_WORDS[r] + (", if it were" if w else "") for r, w in zip(shown.routing, shown.what_if, strict=True)],
+    )  # fmt: skip
+    count = int(shown.line.nunique())
     x = alt.X(
         "rate:Q",
-        scale=alt.Scale(domain=[0, 103], nice=False),
-        axis=charts.axis("Rate of a flow, % of line rate"),
+        scale=alt.Scale(domain=[0, 104], nice=False),
+        axis=charts.axis("Rate of a flow, % of line rate", values=[0, 25, 50, 75, 100]),
     )
-    y = alt.Y("share:Q", scale=alt.Scale(domain=[0, 100]), axis=charts.axis("Flows at or below, %"))
-    lines = (
-        alt.Chart(shown)
-        .mark_line(strokeWidth=2.3, interpolate="step-after")
-        .encode(x=x, y=y, color=charts.colour(colours), order="share:Q",
-                tooltip=["candidate:N", alt.Tooltip("rate:Q", format=".3g"), alt.Tooltip("share:Q", format=".3g")])
+    top = 104 + LABEL_SHARE * count  # names above the curves, not on them
+    y = alt.Y(
+        "share:Q",
+        scale=alt.Scale(domain=[0, top], nice=False),
+        axis=charts.axis("Flows at or below, %", values=[0, 25, 50, 75, 100], labelOverlap=False),
+    )
+    tips = ["candidate:N", alt.Tooltip("words:N", title="routing"), alt.Tooltip("rate:Q", title="rate, %", format=".3g"),
+            alt.Tooltip("share:Q", title="flows, %", format=".3g")]  # fmt: skip
+
+    def lines(part: pd.DataFrame, **stroke: Any) -> Any:
+        return (
+            alt.Chart(part)
+            .mark_line(interpolate="step-after", **stroke)
+            .encode(x=x, y=y, color=charts.colour(colours), detail="line:N", order="share:Q", tooltip=tips)
+        )
+
+    real, other = shown[~shown.what_if], shown[shown.what_if]
+    layers = [lines(real, strokeWidth=2.3), lines(other, strokeWidth=1.8, strokeDash=[2, 3])]
+    named = shown.groupby("line", sort=False).agg(
+        candidate=("candidate", "first"), routing=("routing", "first"), what_if=("what_if", "first"),
+        mean=("mean_rate_fraction", "first"), least=("rate", "min"),
+    ).sort_values(["what_if", "mean"])  # fmt: skip
+    marks = pd.DataFrame(
+        [
+            {
+                "candidate": r.candidate, "rate": 2.0, "share": 100.0 + LABEL_SHARE * (count - i - 0.4),
+                "text": f"{r.candidate}{' if' if r.what_if else ','} {ROUTING_WORDS[r.routing]}: mean {r.mean * 100:.0f} %",
+            }
+            for i, r in enumerate(charts.rows(named))
+        ]
     )  # fmt: skip
-    names = list(dict.fromkeys(shown.candidate))
-    mean = {n: float(shown[shown.candidate == n].rate.mean()) for n in names}
-    least = {n: float(shown[shown.candidate == n].rate.min()) for n in names}
-    words = {n: f"{n}: mean {mean[n]:.0f} %, slowest {least[n]:.0f} %" for n in names}
-    places = {n: 92 - 9 * i for i, n in enumerate(sorted(names, key=lambda n: mean[n]))}
-    marks = pd.DataFrame([{"candidate": n, "text": words[n], "share": places[n], "rate": 2} for n in names])
-    labels = (
+    layers.append(
         alt.Chart(marks)
-        .mark_text(align="left", fontSize=12, fontWeight=600)
+        .mark_text(align="left", fontSize=11, fontWeight=600, limit=330)
         .encode(x=x, y=y, text="text:N", color=charts.colour(colours))
     )
-    slow = shown.loc[shown.groupby("candidate").rate.idxmin()].sort_values("rate").iloc[0]
+    now = named[~named.what_if].loc[lambda t: t.candidate == name].iloc[0]
+    then = named[named.what_if].iloc[0]
+    other_words = ROUTING_WORDS[then.routing][:1].upper() + ROUTING_WORDS[then.routing][1:]
+    points = (then["mean"] - now["mean"]) * 100
+    finding = (
+        f"{other_words} would {'add' if points > 0 else 'cost'} {abs(points):.0f} points of mean rate"
+        if abs(points) >= 0.5
+        else f"{other_words} would change nothing here"
+    )
     return charts.finished(
-        lines + labels,
-        f"Slowest flow on {slow.candidate}: {slow.rate:.0f} %",
-        "Distribution of flow rates. " + "; ".join(words.values()),
-        "Max-min fair rates on the solved routes",
-        height=330,
+        alt.layer(*layers),
+        finding,
+        "Distribution of flow rates. " + "; ".join(marks.text),
+        f"Dotted: {name} by the other routing",
+        height=310,
     )

@@ -27,6 +27,7 @@ GLOSSARY = {
     "ECMP": "Equal-cost multipath: a hash of a flow's addresses picks one of several equal paths, so two big flows may "
     "land on one link.",
     "adaptive routing": "The switch picks the least loaded path packet by packet.",
+    "max-min": "Max-min fair: bandwidth is shared until no flow can get more without taking from one that has less.",
     "exposed": "Communication time that compute does not hide.",
     "bubble": "Time a pipeline stage waits at the start and end of a step.",
     "TP": "Tensor parallelism: one layer split over GPUs, usually inside a node.",

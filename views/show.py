@@ -78,13 +78,29 @@ def _drawn(draw: Callable[[Any], Any], spec: dict[str, Any] | Callable[[], Any])
 
 def table(
     name: str, frame: pd.DataFrame, columns: Mapping[str, Any] | None = None, full: pd.DataFrame | None = None,
-    height: int | str = "auto", caption: str = "",
+    height: int | str = "auto", caption: str = "", about: str = "",
 ) -> None:  # fmt: skip
-    """A table with its CSV; `full` is what the CSV holds where the page shows less."""
+    """A table with its CSV; `full` is what the CSV holds where the page shows less, `about` says what that is."""
     if caption:
         st.markdown(f"**{caption}**")
-    st.dataframe(frame, column_config=dict(columns or {}), hide_index=True, width="stretch", height=height)
-    csv(name, frame if full is None else full)
+    settings = {**_aligned(frame), **(columns or {})}
+    st.dataframe(frame, column_config=settings, hide_index=True, width="stretch", height=height)
+    csv(name, frame if full is None else full, f"CSV: {about}" if about else "CSV")
+
+
+_FIGURE = re.compile(r"[-+\u2212]?[\d.\u2009 ]+(?: ?(?:%|[A-Za-z/]+(?: [A-Z/]+)?|: 1))?(?:  ?\(.*\))?")
+_NO_FIGURE = {"", charts.MISSING, "best", "unknown"}
+
+
+def _aligned(frame: pd.DataFrame) -> dict[str, Any]:
+    """Figures stand right, words left."""
+    right = {}
+    for name in frame.columns:
+        cells = [str(cell) for cell in frame[name].head(40)]
+        figures = [cell for cell in cells if cell not in _NO_FIGURE]
+        if figures and all(_FIGURE.fullmatch(cell) for cell in figures):
+            right[str(name)] = st.column_config.Column(alignment="right")
+    return right
 
 
 def csv(name: str, whole: pd.DataFrame, label: str = "CSV") -> None:
