@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.infiniband.congestion_control import CongestionControl, marking_rule
 from models.solvers.credits import CreditFlows, CreditLinks, CreditResult, CreditRules, credit_result
 from models.solvers.incast_fabric import IncastFabric, IncastRouting, incast_fabric
 from models.units import PROPAGATION_S_PER_M
 
+Floats = NDArray[np.float64]
 CREDIT_BLOCK_BYTES = 64
 ADVERTISED_LIMIT_BYTES = 2048 * CREDIT_BLOCK_BYTES  # base encoding: 128 KiB per lane
 HEADER_BYTES = 30.0  # LRH 8 + BTH 12 + ICRC 4 + VCRC 2 + delimiters 2, rounded to the wire word
@@ -39,6 +41,24 @@ def credit_round_trip_s(
     1.082
     """
     return 2 * cable_m * PROPAGATION_S_PER_M + packet_bytes / rate_bytes_per_s + fixed_s
+
+
+def credit_loop_s(cable_s: Floats, hop_s: Floats) -> Floats:
+    """Credit round trip of cut-through links: 2 d + the switch at the far end + the update, s.
+
+    A packet that goes on at once gives its credit back when it starts to leave; one that is stored first takes its own
+    time too (`credit_round_trip_s`). cable_s, hop_s [links]: one-way delay of the cable and of the switch.
+    """
+    return np.asarray(2.0 * cable_s + hop_s + UPDATE_S)
+
+
+def whole_packets_bytes(buffer_bytes: float, packet_bytes: float) -> float:
+    """What a buffer holds in whole packets, bytes; one packet at least: a lane of less could send nothing.
+
+    >>> whole_packets_bytes(65536, 4126)
+    61890
+    """
+    return max(1, int(buffer_bytes // packet_bytes)) * packet_bytes
 
 
 def link_bandwidth(buffer_bytes: float, round_trip_s: float, rate_bytes_per_s: float) -> float:
