@@ -69,6 +69,5 @@ def test_methods_agree_on_the_last_burst_and_on_the_victim(routing, fan_in):
     assert closed["fct_max"] == pytest.approx(solved["fct_max"], rel=0.02)
     assert closed["fct_mean"] == pytest.approx(solved["fct_mean"], rel=0.08)
     assert closed["victim_share"] == pytest.approx(solved["victim_share"], rel=0.3, abs=0.01)
-    assert closed["pause_time"] == pytest.approx(
-        solved["pause_time"], rel=0.15 if fan_in > 4 else 0.5
-    )  # few senders do not fill every buffer
+    # few senders do not fill every buffer on the way
+    assert closed["pause_time"] == pytest.approx(solved["pause_time"], rel=0.15 if fan_in > 4 else 0.5)
