@@ -29,7 +29,7 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     Raises ValueError for more ranks than GPUs and for phases without the figures they need.
     """
     if phase.operation == "incast":
-        time: PhaseTime = import_module("models.tcp.incast").analytical_time(phase, network, link)
+        time: PhaseTime = import_module("models.tcp.incast_analytical").analytical_time(phase, network, link)
         return time
     if phase.operation in COLLECTIVES:
         return phase_times(phase, (phase.message_bytes,), network, link)[0]

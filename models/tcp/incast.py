@@ -30,7 +30,7 @@ def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
     )
     if kind != "dctcp":
         return found
-    marks = Metric("ecn_kmin", _ecn_threshold_bytes(link), "bytes", source="DCTCP: 30 KB x C / 10G")
+    marks = Metric("ecn_kmin", ecn_threshold_bytes(link), "bytes", source="DCTCP: 30 KB x C / 10G")
     return replace(found, metrics=(*found.metrics, marks))
 
 
@@ -58,13 +58,14 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
         host_rate_bytes_per_s=link.host_limit_bytes_per_s,
         alpha=1.0 if alpha is None else alpha.value,
         law="dctcp" if kind == "dctcp" else "reno",
-        ecn_threshold_bytes=_ecn_threshold_bytes(link) if kind == "dctcp" else float("inf"),
+        ecn_threshold_bytes=ecn_threshold_bytes(link) if kind == "dctcp" else float("inf"),
         victim=burst.victim,
         seed=seed,
     )
     series = made.series
     return IncastOutcome(
-        completion_s=made.fct_s,
+        # the solver waits for the last acknowledgement; the receiver has the bytes one path earlier
+        completion_s=made.fct_s - wiring.path_latency_s,
         queue_mean_bytes=made.queue_mean_bytes,
         queue_p99_bytes=made.queue_p99_bytes,
         queue_peak_bytes=made.queue_peak_bytes,
@@ -86,80 +87,31 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     )
 
 
-def analytical_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
-    """Closed form: serialisation bound, plus one timeout when the first windows overflow the port's share.
-
-    The port holds alpha / (1 + alpha) of the switch buffer (one busy port). Windows start at ten segments, so
-    N x min(burst, 10 segments) decides whether whole windows are lost, which only a timeout repairs.
-    """
-    burst = burst_of(phase)
-    wiring, technology = incast_wiring(network, link), link.technology
-    ideal_s = incast_bound_s(burst, link)
-    base_s = ideal_s + wiring.path_latency_s + link.host_pair_latency_s
-    share = _port_share_bytes(link)
-    first = burst.fan_in * min(burst.burst_bytes, INITIAL_WINDOW_PACKETS * link.packet_bytes)
-    rto_s = technology.loss_recovery.timeout_ms.value * 1e-3
-    lost = first > share
-    time_s = base_s + (rto_s if lost else 0.0)
-    rounds = max(1.0, np.log2(max(2.0, burst.burst_bytes / (INITIAL_WINDOW_PACKETS * link.packet_bytes))))
-    slow_s = rounds * 2.0 * (wiring.path_latency_s + link.host_pair_latency_s)
-    time_s = max(time_s, slow_s)
-    high_s = max(time_s, base_s + rto_s) if burst.fan_in * burst.burst_bytes > share else time_s
-    line = link.goodput_bytes_per_s
-    victim = line * base_s / time_s if lost else line
-    metrics = [
-        Metric(
-            "fct_mean", time_s, "s", base_s * 0.5, high_s, "serialisation bound or slow start, plus a timeout"
-        ),
-        Metric("fct_max", time_s, "s", base_s, high_s, "serialisation bound or slow start, plus a timeout"),
-        Metric("slowdown", time_s / ideal_s, "1", source="over serialisation bound"),
-        Metric("queue_peak", min(first, share), "bytes", source="first windows, at most the port's share"),
-        Metric("timeouts", float(lost), "1", source="1 where the first windows overflow"),
-        Metric(
-            "burst_over_buffer",
-            first / share,
-            "1",
-            source="first windows over the port's share of the buffer",
-        ),
-    ]
-    if burst.victim:
-        metrics.append(
-            Metric("victim_goodput", victim, "bytes/s", source="not held: drops hit the hot port only")
-        )
-        metrics.append(Metric("victim_share", victim / line, "fraction", source="of an idle link"))
-    return PhaseTime(
-        time_s,
-        min(time_s, base_s),
-        high_s,
-        f"lossy + {technology.congestion_control.kind}",
-        "fabric",
-        metrics=tuple(metrics),
-    )
-
-
 def queue_limits(phase: Phase, network: Network, link: Link) -> QueueLimits:
     """Queue at which one busy port drops: alpha / (1 + alpha) of the buffer; DCTCP marks from its threshold on."""
     burst, flow = burst_of(phase), link.technology.flow_control
     buffer_bytes = flow.switch_buffer_mb.value * 1e6
-    marks = _ecn_threshold_bytes(link) if link.technology.congestion_control.kind == "dctcp" else None
+    marks = ecn_threshold_bytes(link) if link.technology.congestion_control.kind == "dctcp" else None
     return QueueLimits(
         buffer_bytes=buffer_bytes,
         buffer_words="shared buffer of the hot switch",
         waiting_fraction=1.0 - 1.0 / burst.fan_in,
         marks_from_bytes=marks,
         marks_all_bytes=marks,
-        stops_bytes=_port_share_bytes(link),
+        stops_bytes=port_share_bytes(link),
         stops_words="packets can drop" if marks is not None else "packets drop",
     )
 
 
-def _port_share_bytes(link: Link) -> float:
+def port_share_bytes(link: Link) -> float:
+    """What one busy port may hold of the switch buffer: alpha / (1 + alpha)."""
     flow = link.technology.flow_control
     alpha = 1.0 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
     return alpha / (1.0 + alpha) * flow.switch_buffer_mb.value * 1e6
 
 
-def _ecn_threshold_bytes(link: Link) -> float:
+def ecn_threshold_bytes(link: Link) -> float:
+    """Queue from which DCTCP marks: the scenario's Kmin, or 30 KB x C / 10G."""
     given = link.technology.congestion_control.kmin_kb
     if given is not None:
         return given.value * 1e3
