@@ -11,6 +11,7 @@ import pandas as pd
 from models import charts
 from models.units import duration_text, size_text
 
+NEAR_GROUP = 4.0  # published points of groups up to so many times smaller or larger are drawn in full
 DURATION = (
     "datum.value >= 1 ? format(datum.value, '.3~g') + ' s' : datum.value >= 1e-3 ? format(datum.value * 1e3, '.3~g') + ' ms'"
     " : format(datum.value * 1e6, '.3~g') + ' us'"
@@ -43,7 +44,7 @@ def bus_bandwidth(
 ) -> Any:
     """Bus bandwidth against size with bands; published points with a black outline, own log as crosses."""
     shown = _shown(table)
-    x, colour = _size(table, 14.0), charts.colour(colours)
+    x, colour = _size(table, 600.0), charts.colour(colours)
     y = alt.Y("bus:Q", axis=charts.axis("Bus bandwidth, GB/s"))
     base = alt.Chart(shown).encode(x=x, color=colour)
     layers: list[Any] = [
@@ -60,8 +61,11 @@ def bus_bandwidth(
         .encode(x=x, y="place:Q", text="candidate:N", color=colour)
     )
     if len(points):
+        ranks = float(table.ranks.iloc[0])
         known = points.assign(
-            bus=points.bus_bandwidth_bytes_per_s / 1e9, size=[size_text(v) for v in points.message_bytes]
+            bus=points.bus_bandwidth_bytes_per_s / 1e9,
+            size=[size_text(v) for v in points.message_bytes],
+            near=[bool(g) and 1 / NEAR_GROUP <= float(g) / ranks <= NEAR_GROUP for g in points.gpus],
         )
         tips = [
             "candidate:N",
@@ -74,20 +78,25 @@ def bus_bandwidth(
         for hollow in (False, True):
             part = known[known.partly_unknown == hollow]
             if len(part):
-                mark = alt.Chart(part).mark_point(
-                    size=55, filled=not hollow, stroke="black", strokeWidth=1, opacity=0.9
-                )
+                mark = alt.Chart(part).mark_point(size=55, filled=not hollow, stroke="black", strokeWidth=1)
                 layers.append(
                     mark.encode(
-                        x=x, y=y, fill=colour if not hollow else alt.value("transparent"), tooltip=tips
+                        x=x,
+                        y=y,
+                        fill=colour if not hollow else alt.value("transparent"),
+                        tooltip=tips,
+                        opacity=alt.condition("datum.near", alt.value(0.95), alt.value(0.3)),
                     )
                 )
     if own is not None and len(own):
-        mine = own.assign(bus=own.bus_bandwidth_bytes_per_s / 1e9)
+        drawn = own[own.message_bytes.between(table.message_bytes.min(), table.message_bytes.max())]
+        mine = drawn.assign(
+            size=[size_text(v) for v in drawn.message_bytes], bus=own.bus_bandwidth_bytes_per_s / 1e9
+        )
         layers.append(
             alt.Chart(mine)
             .mark_point(shape="cross", size=70, color=charts.WARN, filled=True)
-            .encode(x=x, y=y, tooltip=["message_bytes:Q", "bus:Q"])
+            .encode(x=x, y=y, tooltip=["size:N", alt.Tooltip("bus:Q", title="your log, GB/s", format=".3g")])
         )
     best = ends.sort_values("bus").iloc[-1]
     words = "; ".join(f"{r.candidate} {r.bus:.3g} GB/s" for r in charts.rows(ends))
@@ -95,8 +104,8 @@ def bus_bandwidth(
         alt.layer(*layers),
         f"{best.candidate} reaches most: {best.bus:.3g} GB/s, by {best.algorithm}",
         f"Bus bandwidth against message size. At {ends['size'].iloc[0]}: {words}.",
-        f"Closed form with band; dots: {len(points)} published healthy measurements on this GPU and link rate (hover)"
-        + ("; crosses: your log" if own is not None and len(own) else ""),
+        ("Crosses: your log; " if own is not None and len(own) else "Closed form with band; ")
+        + f"dots: {len(points)} published measurements, pale at other group sizes",
         height=370,
     )  # fmt: skip
 

@@ -20,6 +20,11 @@ GLOSSARY = {
     "fan-in": "How many senders hit the one receiver.",
     "busbw": "Bus bandwidth as nccl-tests prints it: size over time, scaled so that a perfect algorithm reaches the "
     "link's rate whatever the number of ranks.",
+    "ring": "Ranks pass pieces round a circle: best use of the links at large sizes, a step per rank at small ones.",
+    "tree": "Ranks sum towards a root and hand the result back: few steps, so good at small sizes.",
+    "collnet": "NCCL's name for reducing in the switches (SHARP) after summing inside the node.",
+    "NVLS": "NVLink SHARP: the NVSwitch inside the node does the sum or the copying.",
+    "LL, LL128": "NCCL's low-latency protocols: flags travel with the data, so less waiting and less bandwidth than `simple`.",
     "SHARP": "Reduction inside InfiniBand switches: each GPU's data crosses its link once instead of twice.",
     "rail": "NIC number j of every node; a rail-optimised network gives each rail its own leaf switches.",
     "oversubscription": "Bandwidth of a leaf towards hosts over that towards spines; 1 = none.",

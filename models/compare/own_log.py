@@ -41,7 +41,7 @@ def own_log_reading(log: pd.DataFrame, table: pd.DataFrame, scenario: Scenario) 
                 "measured_over_modelled": ratio,
                 "falls_short": any(short),
                 **_fit(fitted, factor),
-                "known_causes": _causes(fabric, ratio) if any(short) else "",
+                "known_causes": known_causes(fabric, ratio) if any(short) else "",
             }
         )
     return pd.DataFrame(rows)
@@ -77,6 +77,7 @@ def _fit(fitted: Calibration, factor: float) -> dict[str, float]:
     }
 
 
-def _causes(fabric: str, ratio: float) -> str:
-    cases = likely_causes(DIAGNOSED_AS.get(fabric, fabric), "nccl-tests", ratio, CAUSES_SHOWN)
+def known_causes(fabric: str, ratio: float, tool: str = "nccl-tests") -> str:
+    """Cases others met on the same fabric, each with what helped and who says so."""
+    cases = likely_causes(DIAGNOSED_AS.get(fabric, fabric), tool, ratio, CAUSES_SHOWN)
     return "; ".join(f"{case.cause.replace('_', ' ')}: {case.fix} ({case.source})" for case in cases)
