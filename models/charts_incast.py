@@ -13,7 +13,7 @@ from models import charts
 from models.compare.incast_table import QUANTITIES
 from models.units import size_text
 
-VICTIM = "#2F6690"
+VICTIM = "#3D85B8"  # reads on light and dark pages
 RIGHT_SHARE = 1.09  # of the time axis: room at the right for the names of thresholds
 SMOOTHED = ("rate_bytes_per_s", "victim_rate_bytes_per_s")  # sampled packet by packet: a moving mean is drawn
 SMOOTH_SHARE = 1 / 80  # of the samples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf, log10
 from typing import Any
 
@@ -10,27 +10,27 @@ import altair as alt
 import pandas as pd
 
 from models import charts
-from models.compare.incast_axis import half_rate_buffers, stage_of
+from models.compare.incast_axis import Span, half_rate_buffers, stage_of
 from models.units import size_text
 
 LEFT_EDGE = 126  # px kept for the y axis, the same on all three, so that the axes line up
 STAGE_OPACITY = {"waits": 0.16, "slowed": 0.45, "stopped": 0.95}
 STAGE_WORDS = {"waits": "fits", "slowed": "slowed by marks"}
 X_TITLE = "All bursts together / memory that holds them"
+IDEAL = 1.005  # a tail below so many times the ideal is the ideal
 NARROW = 0.13  # share of the axis below which a stage carries no text
 
 
-def domain(points: pd.DataFrame, stages: pd.DataFrame) -> tuple[float, float]:
-    """Ends of the axis: all points and all thresholds, with room at the right for names.
+def domain(spans: Sequence[Span], stages: pd.DataFrame) -> tuple[float, float]:
+    """Ends of the axis: all points and all thresholds, with room at the sides.
 
-    >>> one = pd.DataFrame({"burst_over_buffer": [0.1, 4.0]})
-    >>> low, high = domain(one, pd.DataFrame({"from_buffers": [0.0, 0.02]}))
+    >>> low, high = domain([Span(0.1, 1.0, 4.0)], pd.DataFrame({"from_buffers": [0.0, 0.02]}))
     >>> low < 0.02 and high > 4.0
     True
     """
-    starts = stages.from_buffers[stages.from_buffers > 0]
-    low = min(points.burst_over_buffer.min(), starts.min() if len(starts) else inf)
-    high = max(points.burst_over_buffer.max(), starts.max() if len(starts) else 0.0)
+    starts = [at for at in stages.from_buffers if at > 0]
+    low = min(*(span.first for span in spans), *starts, inf)
+    high = max(*(span.last for span in spans), *starts, 0.0)
     return float(low) / 1.5, float(high) * 1.5
 
 
@@ -149,6 +149,8 @@ def tail(
     solved = shown[shown.method == "fluid"]
     worst = (solved if len(solved) else shown).sort_values("value").iloc[-1]
     finding = f"Slowest tail: {worst.candidate}, {charts.number_text(worst.value)} times an ideal port"
+    if worst.value < IDEAL:
+        finding = "On every candidate the tail ends with the port's last byte"
     shown = shown.assign(
         low=shown.low.where(shown.method == "fluid"), high=shown.high.where(shown.method == "fluid")
     )
@@ -211,7 +213,7 @@ def _lines(
     here = shown[shown.scenario_burst & (shown.method == method)]
     layers.append(
         alt.Chart(here)
-        .mark_point(size=130, filled=True, stroke="black", strokeWidth=2, opacity=1)
+        .mark_point(size=170, filled=True, stroke=charts.INK, strokeWidth=3, opacity=1)
         .encode(
             x=x, y=y, fill=alt.Fill("candidate:N", scale=charts.scale(colours), legend=None), tooltip=says
         )

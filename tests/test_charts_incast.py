@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from models import charts, charts_incast, charts_incast_axis
-from models.compare.incast_axis import axis_frame, axis_points, axis_stages
+from models.compare.incast_axis import axis_frame, axis_points, axis_spans, axis_stages
 from models.scenario.load import SHIPPED, load
 
 SCENARIO = load(SHIPPED / "llama3-70b-1024-h100.yaml")
@@ -20,9 +20,9 @@ COLOURS = charts.candidate_colours(SCENARIO)
 
 @pytest.fixture(scope="module")
 def axis() -> tuple[pd.DataFrame, pd.DataFrame, tuple[float, float]]:
-    points = axis_frame(list(axis_points(SCENARIO, "incast", "analytical")))
+    points = axis_frame(list(axis_points(SCENARIO, "incast", methods=("analytical",))))
     stages = axis_stages(SCENARIO, "incast")
-    return points, stages, charts_incast_axis.domain(points, stages)
+    return points, stages, charts_incast_axis.domain(list(axis_spans(SCENARIO, "incast").values()), stages)
 
 
 def checked(chart: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from models.compare.incast_axis import (
     axis_points,
     axis_seconds,
     axis_sentence,
+    axis_spans,
     axis_stages,
     axis_steps,
 )
@@ -32,47 +33,48 @@ EXPLAINED = (
 
 
 def axis_section(only: Scenario, name: str, colours: dict[str, str]) -> None:
-    """Stages, victim and tail along the axis: closed form at once, solved packets when they are asked for."""
+    """Stages at once; victim and tail along the axis by both methods when they are asked for."""
     key = answers.key_of(only, "incast-axis")
     st.subheader("The axis that decides", anchor=False)
     st.markdown(show.escaped(kept(("axis-sentence", key), lambda: axis_sentence(only, name))))
     job = STORE.known(key)
     running = job is not None and not job.ended.is_set()
-    if job is None or (job.ended.is_set() and job.error is not None):
-        _control(only, name, key, job)
 
     @st.fragment(run_every=0.5 if running else None)
     def panel() -> None:
         now = STORE.known(key)
         if running and (now is None or now.ended.is_set()):
             st.rerun()
+        _stages(only, name, colours, key)
         if running and now is not None:
             _progress(key, now)
-        _charts(only, name, colours, key, list(now.partial) if now is not None else [])
+        elif now is None or now.error is not None:
+            _control(only, name, key, now)
+        if now is not None and now.partial:
+            _lines(only, name, colours, key, list(now.partial))
 
     panel()
     st.caption(EXPLAINED)
 
 
 def _control(only: Scenario, name: str, key: tuple[object, ...], before: Job | None) -> None:
-    """The button that solves the packets; after a stop it goes on with what is there."""
+    """The button that works the axis out; after a stop it goes on with what is there."""
     seconds = kept(("axis-seconds", key), lambda: axis_seconds(only, name))
     about = max(1, round(seconds)) if seconds < SAID_STEP_S else SAID_STEP_S * round(seconds / SAID_STEP_S)
     points = kept(("axis-steps", key), lambda: axis_steps(only, name))
     done = [] if before is None else list(before.partial)
     with st.container(horizontal=True, vertical_alignment="center", key="axis-control"):
-        st.button(
-            "Solve the packets along the axis" if not done else "Go on solving",
-            on_click=_start, args=(only, name, key, points, done), key="axis-solve",
-        )  # fmt: skip
+        if st.button("Go on" if done else "Work out victim and tail along this axis", key="axis-solve"):
+            _start(only, name, key, points, done)
+            st.rerun()
         if before is not None and not before.stop.is_set():
             st.caption(
                 f"Ended early: {show.fault_of(before.error)}" if isinstance(before.error, Exception) else ""
             )
         else:
             st.caption(
-                f"{len(done)} of {points} points are solved." if done
-                else f"{points} bursts, about {about:.0f} s; the dashed closed form is there at once."
+                f"{len(done)} of {points} points are there." if done
+                else f"{points} points, closed form and packets solved: about {about:.0f} s."
             )  # fmt: skip
 
 
@@ -83,11 +85,11 @@ def _start(
         job.partial += done
         for _ in done:
             job.progress("kept from before")
-        for point in axis_points(only, name, "fluid", job.progress, done):
+        for point in axis_points(only, name, job.progress, done):
             job.partial.append(point)
         return list(job.partial)
 
-    job = STORE.job(key, "Solving packets along the axis", solve, points)
+    job = STORE.job(key, "Working out the axis", solve, points)
     job.watchers.add(show.session_id())
     job.ended.wait(wait_s(0.0))
 
@@ -104,26 +106,30 @@ def _progress(key: tuple[object, ...], job: Job) -> None:
         st.button("Cancel", key="cancel-axis", on_click=_stop, args=(key,))
 
 
-def _charts(
-    only: Scenario,
-    name: str,
-    colours: dict[str, str],
-    key: tuple[object, ...],
-    solved: list[AxisPoint],
+def _stages(only: Scenario, name: str, colours: dict[str, str], key: tuple[object, ...]) -> None:
+    stages, here, ends = kept(("axis-stages", key), lambda: _frame(only, name))
+    make = partial(charts_incast_axis.strip, stages, here, ends, colours)
+    show.chart("incast_stages", make, key, *colours, *colours.values())
+
+
+def _lines(
+    only: Scenario, name: str, colours: dict[str, str], key: tuple[object, ...], found: list[AxisPoint]
 ) -> None:
-    closed = kept(("axis-closed", key), lambda: list(axis_points(only, name, "analytical")))
-    stages = kept(("axis-stages", key), lambda: axis_stages(only, name))
-    depends = (key, *colours, *colours.values(), len(solved))
-    points: pd.DataFrame = kept(("axis-points", *depends), lambda: axis_frame([*closed, *solved]))
-    own = points[points.scenario_burst].drop_duplicates("candidate")
-    here = dict(zip(own.candidate, own.burst_over_buffer, strict=True))
-    ends = charts_incast_axis.domain(points, stages)
-    drawn = [("incast_stages", partial(charts_incast_axis.strip, stages, here, ends, colours))]
-    if points.victim_fraction.notna().any():
-        drawn.append(
-            ("incast_axis_victim", partial(charts_incast_axis.victim, points, stages, ends, colours))
-        )
-    drawn.append(("incast_axis_tail", partial(charts_incast_axis.tail, points, stages, ends, colours)))
-    for chart_name, make in drawn:
-        show.chart(chart_name, make, *depends)
+    stages, _, ends = kept(("axis-stages", key), lambda: _frame(only, name))
+    depends = (key, *colours, *colours.values(), len(found))
+    points: pd.DataFrame = kept(("axis-points", *depends), lambda: axis_frame(found))
+    drawn = {"incast_axis_victim": charts_incast_axis.victim, "incast_axis_tail": charts_incast_axis.tail}
+    for chart_name, make in drawn.items():
+        if chart_name.endswith("tail") or points.victim_fraction.notna().any():
+            show.chart(chart_name, partial(make, points, stages, ends, colours), *depends)
     show.csv("incast_axis", points, "CSV of the axis")
+
+
+def _frame(only: Scenario, name: str) -> tuple[pd.DataFrame, dict[str, float], tuple[float, float]]:
+    """Stages, where the scenario's own burst is on each candidate, and the ends of the axis."""
+    stages, spans = axis_stages(only, name), axis_spans(only, name)
+    return (
+        stages,
+        {candidate: span.here for candidate, span in spans.items()},
+        charts_incast_axis.domain(list(spans.values()), stages),
+    )

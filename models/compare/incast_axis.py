@@ -28,9 +28,9 @@ from models.workload.phases import phases
 
 BUFFERS_LEAST, BUFFERS_MOST = 1 / 256, 4.0
 PAST_THE_SCENARIO = 1  # doublings of the scenario's own burst that are always looked at
-# of one core, measured with tests/benchmarks on the reference machine; only used to say how long a run takes
-SOLVER_S_PER_BYTE = {"ib": 7e-10, "roce": 1.5e-10, "spectrum_x": 1.5e-10, "tcp": 1.2e-10}
-SOLVER_S_PER_POINT = 0.01
+# seconds of one core for both methods, a byte of all bursts and seed; only used to say how long a run takes
+S_PER_BYTE = {"ib": 4.5e-10, "roce": 3.5e-10, "spectrum_x": 1.6e-10, "tcp": 0.6e-10}
+S_PER_POINT = 0.015
 
 
 @dataclass(frozen=True)
@@ -77,54 +77,80 @@ def axis_bursts(scenario: Scenario, workload: str, on: Setup) -> tuple[int, ...]
     return tuple(sorted(size for size in sizes if size >= 1))
 
 
+@dataclass(frozen=True)
+class Span:
+    """A candidate's part of the axis, in bursts / buffer: its ends and the scenario's own burst."""
+
+    first: float
+    here: float
+    last: float
+
+
+def axis_spans(scenario: Scenario, workload: str) -> dict[str, Span]:
+    """Per candidate where its points begin and end and where the scenario is."""
+    item = scenario.workloads[workload]
+    assert item.kind == "incast"
+    spans = {}
+    for name in scenario.candidates:
+        on = setup(scenario, name)
+        sizes, buffer_bytes = (
+            axis_bursts(scenario, workload, on),
+            _limits(scenario, workload, on).buffer_bytes,
+        )
+        first, here, last = (
+            item.fan_in * size / buffer_bytes for size in (sizes[0], item.burst_bytes, sizes[-1])
+        )
+        spans[name] = Span(first, here, last)
+    return spans
+
+
 def axis_seconds(scenario: Scenario, workload: str) -> float:
-    """About how long the packets of the axis take to solve, s: bytes moved x seeds."""
+    """About how long the axis takes by both methods, s: bytes moved x seeds."""
     item = scenario.workloads[workload]
     assert item.kind == "incast"
     total = 0.0
     for name in scenario.candidates:
         on = setup(scenario, name)
         for size in axis_bursts(scenario, workload, on):
-            moved = item.fan_in * size * item.seeds * SOLVER_S_PER_BYTE[on.technology.fabric]
-            total += SOLVER_S_PER_POINT + moved * (2.0 if item.victim else 1.0) / 2.0
+            total += S_PER_POINT + item.fan_in * size * item.seeds * S_PER_BYTE[on.technology.fabric]
     return total
 
 
 def axis_points(
     scenario: Scenario,
     workload: str,
-    method: Method,
     progress: Callable[[str], None] = lambda text: None,
     known: Sequence[AxisPoint] = (),
+    methods: Sequence[Method] = METHODS,
 ) -> Iterator[AxisPoint]:
-    """Points of every candidate by one method, the small bursts first, as they are worked out; `known` are passed over.
+    """Points of every candidate by each method, the small bursts first, as they are worked out.
 
-    Raises InputError for an incast that does not fit the cluster.
+    `known` points are passed over. Raises InputError for an incast that does not fit the cluster.
     """
     setups = [setup(scenario, name) for name in scenario.candidates]
     sizes = {on.name: axis_bursts(scenario, workload, on) for on in setups}
-    there = {(point.candidate, point.burst_bytes) for point in known if point.method == method}
+    there = {(point.candidate, point.method, point.burst_bytes) for point in known}
     for place in range(max(map(len, sizes.values()), default=0)):
         for on in setups:
-            if place < len(sizes[on.name]):
+            for method in methods if place < len(sizes[on.name]) else ():
                 size = sizes[on.name][place]
-                if (on.name, size) in there:
+                if (on.name, method, size) in there:
                     continue
-                progress(f"{on.name}, {size_text(size)} a sender")
+                progress(f"{on.name}, {size_text(size)} a sender, {method}")
                 yield _point(scenario, workload, on, method, size)
 
 
 def axis_steps(scenario: Scenario, workload: str) -> int:
-    """Number of points of one method."""
-    return sum(len(axis_bursts(scenario, workload, setup(scenario, name))) for name in scenario.candidates)
+    """Number of points by both methods."""
+    counts = [len(axis_bursts(scenario, workload, setup(scenario, name))) for name in scenario.candidates]
+    return len(METHODS) * sum(counts)
 
 
 def incast_axis(
     scenario: Scenario, workload: str, progress: Callable[[str], None] = lambda text: None
 ) -> pd.DataFrame:
     """The whole axis by both methods, columns of AxisPoint."""
-    points = [p for method in METHODS for p in axis_points(scenario, workload, method, progress)]
-    return axis_frame(points)
+    return axis_frame(list(axis_points(scenario, workload, progress)))
 
 
 def axis_frame(points: list[AxisPoint]) -> pd.DataFrame:

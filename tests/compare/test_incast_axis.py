@@ -11,6 +11,7 @@ from models.compare.incast_axis import (
     axis_points,
     axis_seconds,
     axis_sentence,
+    axis_spans,
     axis_stages,
     axis_steps,
     half_rate_buffers,
@@ -44,9 +45,13 @@ def test_points_are_octaves_of_the_scenarios_burst_within_the_range() -> None:
         assert 2**20 in sizes and sizes == tuple(sorted(sizes))
         assert all(later == 2 * earlier for earlier, later in pairwise(sizes))
         assert sizes[0] >= 4096 and sizes[-1] >= 2**21
-    assert axis_steps(SCENARIO, "incast") == sum(
+    assert axis_steps(SCENARIO, "incast") == 2 * sum(
         len(axis_bursts(SCENARIO, "incast", setup(SCENARIO, n))) for n in NAMES
     )
+    for name, span in axis_spans(SCENARIO, "incast").items():
+        sizes = axis_bursts(SCENARIO, "incast", setup(SCENARIO, name))
+        assert span.first < span.here < span.last
+        assert span.last / span.first == pytest.approx(sizes[-1] / sizes[0])
 
 
 def test_an_incast_at_the_limit_has_no_larger_neighbour() -> None:
@@ -79,9 +84,16 @@ def test_the_victim_loses_by_credits_past_the_buffer(table) -> None:
     assert (solved.p99_over_ideal > 0.8).all()
 
 
+def test_known_points_are_not_worked_out_again(table) -> None:
+    both = list(axis_points(SCENARIO, "incast", methods=("analytical",)))
+    half = both[: len(both) // 2]
+    rest = list(axis_points(SCENARIO, "incast", known=half, methods=("analytical",)))
+    assert sorted(map(repr, [*half, *rest])) == sorted(map(repr, both))
+
+
 def test_points_come_small_first_so_that_a_stopped_run_keeps_something() -> None:
     some = []
-    for point in axis_points(SCENARIO, "incast", "analytical"):
+    for point in axis_points(SCENARIO, "incast", methods=("analytical",)):
         some.append(point)
         if len(some) == 5:
             break
