@@ -116,13 +116,6 @@ class Bill:
             and line.category != "unused_ports"
         )
 
-    @property
-    def lead_time_weeks(self) -> tuple[float | None, float | None]:
-        """Longest lead times known among the lines (low, high); None when none is known."""
-        lows = [line.lead_time_weeks_low for line in self.lines if line.lead_time_weeks_low is not None]
-        highs = [line.lead_time_weeks_high for line in self.lines if line.lead_time_weeks_high is not None]
-        return (max(lows) if lows else None, max(highs) if highs else None)
-
 
 def is_network(line: BillLine) -> bool:
     """Whether a line belongs to one of the four networks (not servers, not racks)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from math import isfinite
@@ -147,8 +146,3 @@ def _holds(row: Row, prediction: float, value: float) -> bool:
 def published_rows(path: Path | None = None) -> list[ValidationRow]:
     """Every row of a measurements file (shipped one for None), compared where it can be."""
     return [validation_row(row) for row in rows_of(path)]
-
-
-def usable_rows(rows: Sequence[ValidationRow]) -> list[ValidationRow]:
-    """The rows that count."""
-    return [row for row in rows if row.usable]

@@ -18,7 +18,6 @@ LARGEST_QUANTA = 65535
 RESERVE_BYTES = 4096.0  # per port and priority (HPCC switch-mmu.cc)
 XON_OFFSET_BYTES = 3072.0
 HEADROOM_DELAYS = 3.0  # headroom = 3 x C x one-way delay (HPCC third.cc)
-NIC_WATCHDOG_S = 0.1  # NIC stops sending pauses after being stuck so long (Guo et al. 2016)
 SWITCH_WATCHDOG_S = (0.1, 0.4)  # usual range of a switch's detection time; then the queue drops
 
 

@@ -180,7 +180,3 @@ class Scenario(Strict):
     prices: dict[str, PriceOverride] = Field(default_factory=dict, max_length=1000)
     failures: Failures = Failures()
     sweep: SweepRequest = SweepRequest()
-
-    def topology_of(self, candidate: Candidate) -> Topology:
-        """The wiring of a candidate: its own, or the scenario's."""
-        return candidate.topology or self.topology

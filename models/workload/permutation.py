@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
-
-Pattern = Literal["random", "leaf_shift", "bit_reversal"]
 
 
 def permutation_targets(endpoints: int, pattern: str, seed: int, leaf_size: int = 1) -> NDArray[np.int64]:
