@@ -9,8 +9,8 @@ from __future__ import annotations
 KIB = 1024
 MIB = 1024**2
 GIB = 1024**3
+TIB = 1024**4
 HOURS_PER_YEAR = 8766.0
-SECONDS_PER_YEAR = HOURS_PER_YEAR * 3600.0
 PROPAGATION_S_PER_M = 5.0e-9  # light in fibre and copper; SONiC uses 5.05, one vendor states 4.5 ns/m
 
 
@@ -38,7 +38,7 @@ def size_text(size_bytes: float) -> str:
     >>> size_text(1024**3), size_text(1536), size_text(12)
     ('1 GiB', '1.5 KiB', '12 B')
     """
-    for unit, factor in (("TiB", 1024**4), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
+    for unit, factor in (("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB)):
         if abs(size_bytes) >= factor:
             return f"{size_bytes / factor:.3g} {unit}"
     return f"{size_bytes:.3g} B"

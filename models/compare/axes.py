@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from models.scenario.faults import Fault, InputError
+from models.units import GIB, KIB, MIB, TIB
 
 POINTS_MAX = 1_000_000
 POINTS_BYTES_MAX = 100_000_000
 AXES_MAX = 8
 VALUES_MAX = 100_000
-SIZES = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+SIZES = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "TiB": TIB}
 Value = float | int | str | bool
 Point = dict[str, Value]
 

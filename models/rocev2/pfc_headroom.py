@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-KIB = 1024.0
+from models.units import KIB
+
 CABLE_M_PER_S = 1.98e8
 PEER_BYTES_PER_QUANTUM = 64.0
 PEER_QUANTA = {10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}  # by Gbit/s

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from models.catalog.technology import Strict
+from models.units import TIB
 
-TIB = 1024**4
 CollectiveOperation = Literal[
     "all_reduce",
     "reduce_scatter",
