@@ -6,10 +6,10 @@ What it answers: how long does an incast take, how deep is the queue, who is pau
     flows = incast_flows(network, senders=16, bytes_per_flow=2**20)
     result = run(network, flows, SenderLaw("none"), Gate("pfc"), Marking(), seed=1)
     result.fct_s                      # (flows,) completion times, nan where a flow did not end
-    result.queue.peak_bytes           # watched queues: mean, p50, p99, peak, empty fraction, samples
+    result.queue.peak_bytes           # watched queues: mean, p99, peak, samples
     result.pause.time_s["host"]       # pause time summed over the host links (also "leaf", "spine", "core")
     many = runs(network, flows, law, gate, marking, seeds=(1, 2, 3))   # tuple of QueueResult
-    average(many).fct_mean_s
+    spread([one.fct_mean_s for one in many]).mean
 
 Anything that is not a star: `leaf_spine(...)`, `three_tier(...)`, or a `QueueNetwork` of your own with `FlowSet.paths`
 as link ids (several alternatives a flow = packets are spread over them, `choice="random" | "least_queued"`).
@@ -49,6 +49,7 @@ from models.solvers.queues_routes import CyclicRoutesError, dependency_cycle
 from models.solvers.queues_state import State
 from models.solvers.queues_types import (
     CHOICES,
+    FloatArray,
     FlowSet,
     Gate,
     Marking,
@@ -192,7 +193,7 @@ def _advanced(ready: State) -> State:
 _STATUS = {
     state.FINISHED: "finished",
     state.STEP_BOUND: "step bound",
-    state.POOL_FULL: "step bound",
+    state.POOL_FULL: "memory bound",
     state.UNBALANCED: "unbalanced",
     state.STALLED: "stalled",
 }
@@ -207,11 +208,11 @@ def _result(network: QueueNetwork, ready: State, recording: Recording) -> QueueR
         end_ticks = max(end_ticks, int(flows["end_ticks"].max()))
     end_ticks = min(end_ticks, int(head["stop_ticks"]))
     start_s, fct_s, delivered_bytes = np.empty((3, len(flows)))
-    pause_s = np.empty(len(links))
+    pause_s, peak_bytes = np.empty((2, len(links)))
     pauses, paused_s = np.zeros((2, len(TIER_NAMES)))
     sum_up(
         head, links, flows, network.from_node, network.tier, end_ticks, start_s, fct_s, delivered_bytes, pause_s,
-        pauses, paused_s,
+        peak_bytes, pauses, paused_s,
     )  # fmt: skip
     end_s = end_ticks / TICKS_PER_S
     return QueueResult(
@@ -228,7 +229,7 @@ def _result(network: QueueNetwork, ready: State, recording: Recording) -> QueueR
         losses=flows["lost"],
         refused_packets=flows["refused"],
         final_rate_bytes_per_s=flows["rate"] * TICKS_PER_S,
-        queues=_queues(ready, recording, end_s),
+        queues=_queues(ready, recording, end_s, peak_bytes),
         pause=PauseStatistics(
             count={name: int(pauses[k]) for k, name in enumerate(TIER_NAMES)},
             time_s={name: float(paused_s[k]) for k, name in enumerate(TIER_NAMES)},
@@ -237,7 +238,7 @@ def _result(network: QueueNetwork, ready: State, recording: Recording) -> QueueR
         link_pause_s=pause_s,
         link_watchdogs=links["watchdogs"],
         link_sent_bytes=links["sent_bytes"],
-        link_peak_bytes=links["peak_bytes"],
+        link_peak_bytes=peak_bytes,
         checkpoint_s=ready.checkpoint_ticks / TICKS_PER_S,
         checkpoint_bytes=np.asarray(
             ready.checkpoint_packets * float(head["payload_bytes"]), dtype=np.float64
@@ -246,7 +247,9 @@ def _result(network: QueueNetwork, ready: State, recording: Recording) -> QueueR
     )
 
 
-def _queues(ready: State, recording: Recording, end_s: float) -> tuple[QueueStatistics, ...]:
+def _queues(
+    ready: State, recording: Recording, end_s: float, peak_bytes: FloatArray
+) -> tuple[QueueStatistics, ...]:
     """Watched queues; sampling goes on at 0 until the last acknowledgement is home."""
     wanted = int((end_s - recording.sample_from_s) / recording.sample_s + 1e-9)
     out = []
@@ -255,9 +258,7 @@ def _queues(ready: State, recording: Recording, end_s: float) -> tuple[QueueStat
         samples = ready.samples[w, :taken]
         if wanted > taken:
             samples = np.concatenate([samples, np.zeros(min(wanted - taken, 100_000), dtype=np.float32)])
-        out.append(
-            QueueStatistics(int(link), samples[:wanted].copy(), float(ready.links["peak_bytes"][link]))
-        )
+        out.append(QueueStatistics(int(link), samples[:wanted].copy(), float(peak_bytes[link])))
     return tuple(out)
 
 

@@ -58,7 +58,7 @@ def program(
     run["windows_limit"], run["check"], run["adaptive"] = windows_limit, check, choice == "least_queued"
     if stop_s is not None:
         run["stop_ticks"] = ticks(stop_s)
-    links, switches = _links(run, network, gate, marking, packet)
+    links, switches = _links(run, network, gate, marking)
     ack_route, ack_length = (
         flattened(flows.ack_paths) if flows.ack_paths else (steps.route, steps.route_length)
     )
@@ -74,7 +74,7 @@ def program(
         if packet.acks_in_data_queue:
             slots = _ack_slots(ack_route, ack_length, slots, out, links, packet)
     packet_ticks, pause_ticks, hop_ticks, loop_ticks, wires, to_send, crowd = least_and_most(
-        run, links, out, steps.link, steps.route, steps.route_length
+        links, out, steps.link, steps.route, steps.route_length
     )
     set_windows(run, len(links), crowd, packet_ticks, pause_ticks, hop_ticks, loop_ticks, gate)
 
@@ -87,6 +87,9 @@ def program(
     run["fresh_chunk"], run["free_chunk"], run["chunk_limit"] = lists_count, -1, chunks + 64
     bucket_count = int(run["bucket_mask"]) + 1
     horizon = min(int(run["stop_ticks"]), windows_limit * int(run["window_ticks"]))
+    for name, ids in (("watch_links", recording.watch_links), ("stuck_links", gate.stuck_links)):
+        if ids and not 0 <= min(ids) <= max(ids) < len(links):
+            raise ValueError(f"{name}: {ids} names a link the network of {len(links)} does not have")
     watch = np.array(recording.watch_links, dtype=np.int64)
     samples = 0
     if recording.watch_links:
@@ -138,6 +141,7 @@ def _waits(flows: FlowSet) -> tuple[IntArray, IntArray, IntArray]:
             if not np.isfinite(flows.bytes[earlier]):
                 raise ValueError(f"flow {number} waits for flow {earlier}, which never ends")
             released[earlier].append(number)
+    _check_order(flows.after, released)
     waiting = np.fromiter(map(len, flows.after), dtype=np.int64, count=len(flows.after))
     counts = np.fromiter(map(len, released), dtype=np.int64, count=len(released))
     return waiting, np.array([*chain.from_iterable(released), 0], dtype=np.int64), counts
@@ -151,12 +155,31 @@ def _mixed_seed(seed: int) -> int:
     return (z ^ (z >> 31)) or 1
 
 
+def _check_order(after: tuple[tuple[int, ...], ...], released: list[list[int]]) -> None:
+    """ValueError where flows wait for each other in a circle."""
+    waits = [len(before) for before in after]
+    ready = [number for number, count in enumerate(waits) if count == 0]
+    for number in ready:  # grows as flows are released
+        for later in released[number]:
+            waits[later] -= 1
+            if waits[later] == 0:
+                ready.append(later)
+    if len(ready) < len(after):
+        stuck = next(number for number, count in enumerate(waits) if count > 0)
+        raise ValueError(f"flow {stuck} and others wait for each other in a circle")
+
+
 def _links(
-    run: Any, network: QueueNetwork, gate: Gate, marking: Marking, packet: PacketFormat
+    run: Any, network: QueueNetwork, gate: Gate, marking: Marking
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     from models.solvers.queues_layout_kernels import lay_links
 
-    links = np.zeros(network.links, dtype=state.LINK)
+    for name in ("kmin_bytes", "kmax_bytes", "pmax"):
+        if np.size(getattr(marking, name)) not in (1, network.links):
+            raise ValueError(
+                f"Marking.{name}: {np.size(getattr(marking, name))} values for {network.links} links"
+            )
+    links = state.cleared(network.links, state.LINK)
     switches = np.zeros(max(1, int(np.count_nonzero(network.tier))), dtype=state.SWITCH)
     full = lay_links(
         run, links, switches, np.empty(len(network.tier), dtype=np.int64), network.from_node, network.to_node,
@@ -170,7 +193,7 @@ def _links(
         raise ValueError(
             f"switch {full}: headroom and reserve of its ports exceed its {network.buffer_bytes[full]:.0f} B"
         )
-    if gate.stuck_links:
+    if gate.stuck_links and max(gate.stuck_links) < len(links):
         stuck = np.array(gate.stuck_links, dtype=np.int64)
         links["stop_ticks"][stuck], links["pauses"][stuck] = 0, 1
     return links, switches
@@ -190,8 +213,8 @@ def _flows(
     from models.solvers.queues_layout_kernels import lay_flows
 
     count = len(flows.paths)
-    slots = np.zeros(len(steps.link), dtype=state.SLOT)
-    out = np.zeros(count, dtype=state.FLOW)
+    slots = state.cleared(len(steps.link), state.SLOT)
+    out = state.cleared(count, state.FLOW)
     nics = np.zeros(count, dtype=state.NIC)
     nic_flows, due = np.zeros(count + 1, dtype=np.int64), np.zeros(count, dtype=np.int64)
     senders = lay_flows(
@@ -212,7 +235,7 @@ def _ack_slots(
     packet: PacketFormat,
 ) -> NDArray[Any]:
     """Route steps with those of acknowledgements that queue with the data behind them."""
-    extra = np.zeros(len(route), dtype=state.SLOT)
+    extra = state.cleared(len(route), state.SLOT)
     ends = np.cumsum(lengths) - 1
     extra["link"] = route
     extra["ingress"][1:] = route[:-1]

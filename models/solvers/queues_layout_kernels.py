@@ -14,7 +14,7 @@ from numba import njit
 from models.solvers.queues_state import CHOICE, GATE_PFC, NEVER, TICKS_PER_NS
 from models.solvers.train_sender_kernels import wire_ticks
 
-NO_FAULT, SHORT_ROUTE, UNKNOWN_LINK, BROKEN_ROUTE, NOT_AT_HOSTS, BUFFER_TOO_SMALL = range(6)
+NO_FAULT, SHORT_ROUTE, UNKNOWN_LINK, BROKEN_ROUTE, NOT_AT_HOSTS = range(5)
 TICKS_PER_S = 1e9 * TICKS_PER_NS
 ENDLESS_PACKETS = 1 << 60
 LONGEST_WAIT = 1 << 20  # packets

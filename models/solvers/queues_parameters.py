@@ -73,7 +73,6 @@ def parameters(law: SenderLaw, gate: Gate, packet: PacketFormat) -> Any:
         "stop_ticks": NEVER,
         "sample_ticks": 1,
         "series_ticks": 1,
-        "unbalanced_window": -1,
     }
     return np.array([tuple(values.get(name, 0) for name in state.RUN.names or ())], dtype=state.RUN)
 

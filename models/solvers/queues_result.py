@@ -1,4 +1,4 @@
-"""What one run of the queue solver tells, and the average over seeds."""
+"""What one run of the queue solver tells, and the spread of a figure over seeds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from models.solvers.queues_types import FloatArray, IntArray
 
 TIER_NAMES = ("host", "leaf", "spine", "core")
-EMPTY_BELOW_BYTES = 2200.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +28,6 @@ class QueueStatistics:
         return float(self.samples_bytes.mean(dtype=np.float64)) if len(self.samples_bytes) else float("nan")
 
     @property
-    def p50_bytes(self) -> float:
-        """Median of the samples."""
-        return percentile(self.samples_bytes, 50.0) if len(self.samples_bytes) else float("nan")
-
-    @property
     def p99_bytes(self) -> float:
         """99th percentile of the samples."""
         return percentile(self.samples_bytes, 99.0) if len(self.samples_bytes) else float("nan")
@@ -42,15 +36,6 @@ class QueueStatistics:
     def peak_bytes(self) -> float:
         """Largest sample (see `highest_bytes` for the largest value between samples)."""
         return float(self.samples_bytes.max()) if len(self.samples_bytes) else float("nan")
-
-    @property
-    def empty_fraction(self) -> float:
-        """Share of samples with at most two reference packets (2.2 kB)."""
-        return (
-            float(np.mean(self.samples_bytes < EMPTY_BELOW_BYTES))
-            if len(self.samples_bytes)
-            else float("nan")
-        )
 
 
 @dataclass(frozen=True)
@@ -77,7 +62,8 @@ class Series:
 class QueueResult:
     """One run. Flow arrays have shape (flows,), link arrays (links,).
 
-    `status` is `finished`, `step bound` (the bound on windows was met first), `stalled` (packets queued behind
+    `status` is `finished`, `step bound` (the bound on windows was met first), `memory bound` (more packets in the
+    network than there is room for), `stalled` (packets queued behind
     pauses and nothing moved for longer than a round trip: a deadlock or pause storm) or `unbalanced` (debug
     check failed). `fct_s` is from the flow's start to its last acknowledgement at the sender, nan if it did
     not end. `losses` are packets lost, `refused_packets` those behind a gap that go-back-N sends again,
@@ -103,15 +89,15 @@ class QueueResult:
     link_pause_s: FloatArray
     link_watchdogs: IntArray
     link_sent_bytes: IntArray
-    link_peak_bytes: IntArray
+    link_peak_bytes: FloatArray
     checkpoint_s: FloatArray
     checkpoint_bytes: FloatArray
     series: Series
 
     @property
     def hit_bound(self) -> bool:
-        """Whether the run ended at its bound on windows, so that flows may be unfinished."""
-        return self.status == "step bound"
+        """Whether the run ended at its bound on windows or memory, so that flows may be unfinished."""
+        return self.status in ("step bound", "memory bound")
 
     @property
     def stalled(self) -> bool:
@@ -138,11 +124,6 @@ class QueueResult:
         return float(self._ended.mean()) if len(self._ended) else float("nan")
 
     @property
-    def fct_p50_s(self) -> float:
-        """Median completion time."""
-        return percentile(self._ended, 50.0) if len(self._ended) else float("nan")
-
-    @property
     def fct_p99_s(self) -> float:
         """99th percentile of completion times (linear interpolation)."""
         return percentile(self._ended, 99.0) if len(self._ended) else float("nan")
@@ -164,10 +145,6 @@ class QueueResult:
         return np.asarray(
             (self.checkpoint_bytes[last] - self.checkpoint_bytes[first]) / span, dtype=np.float64
         )
-
-    def link_utilisation(self, rate_bytes_per_s: FloatArray) -> FloatArray:
-        """Bytes sent on each link / (rate x simulated time)."""
-        return self.link_sent_bytes / (rate_bytes_per_s * self.simulated_s)
 
 
 def percentile(values: NDArray[Any], percent: float) -> float:

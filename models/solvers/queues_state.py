@@ -37,8 +37,21 @@ LARGEST_SORT = 1024  # packets of one bucket put in order of time at once
 POWERS = 1024  # of 1 - g, in a table
 
 
+LINE_BYTES = 64  # of the processor's cache
+
+
 def _record(**fields: str) -> np.dtype[np.void]:
-    return np.dtype(list(fields.items()), align=True)
+    """A record that fills whole cache lines if it is more than half of one."""
+    plain = np.dtype(list(fields.items()), align=True)
+    spare = -plain.itemsize % LINE_BYTES if plain.itemsize > LINE_BYTES // 2 else 0
+    return np.dtype([*fields.items(), *((f"spare{k}", "i8") for k in range(spare // 8))], align=True)
+
+
+def cleared(count: int, record: np.dtype[np.void]) -> NDArray[Any]:
+    """`count` records of zeros that begin at a cache line."""
+    room = np.zeros(count * record.itemsize + LINE_BYTES, dtype=np.uint8)
+    begin = -room.ctypes.data % LINE_BYTES
+    return room[begin : begin + count * record.itemsize].view(record)
 
 
 # Field order: what the inner loop touches together comes first and together.
@@ -52,6 +65,7 @@ LINK = _record(
     patience_ticks="i8",  # a shorter wait for the port needs no place in its queue
     active="i4",
     nic="i4",  # sender number of a host link, -1 otherwise
+    longest_wait_ticks="i8",  # of packets that took no place in the queue
     next_sample_ticks="i8",  # NEVER where the queue is not watched
     ack_ticks="i8",
     ingress_bytes="i8",  # held for this link by the switch it leads into
@@ -68,7 +82,6 @@ LINK = _record(
     packet_ticks="i8",
     propagation_ticks="i8",
     pause_ticks="i8",
-    drops="i8",
     tripped="i4",  # the watchdog found it paused too long
     watchdogs="i4",
     watch="i8",  # row of its samples
@@ -108,7 +121,6 @@ FLOW = _record(
     stage="i4",
     byte_stage="i4",
     echo_for_alpha="i4",
-    echo_for_cut="i4",
     acked="i8",
     cuts="i8",
     reverse_ticks="i8",
@@ -192,7 +204,6 @@ RUN = _record(
     series_limit="i8",
     checkpoints="i8",
     check="i8",
-    unbalanced_window="i8",
     acks="i8",  # acknowledgements queued or in flight with the data
     loss_fraction="f8",
     timeout_ticks="i8",

@@ -13,7 +13,7 @@ from models.solvers.queues_state import NEVER
 
 @njit(cache=True, error_model="numpy", _nrt=False)
 def least_and_most(
-    run: Any, links: Any, flows: Any, step_link: Any, route: Any, route_length: Any
+    links: Any, flows: Any, step_link: Any, route: Any, route_length: Any
 ) -> tuple[int, int, int, int, float, float, float]:
     """Over the links in use: shortest packet and pause delay, longest hop; longest loop; packets on all wires; packets
     to send; packets that reach switches in one packet time when all busy receivers are fed at line rate, roughly."""
@@ -57,10 +57,11 @@ def sum_up(
     fct_s: Any,
     delivered_bytes: Any,
     pause_s: Any,
+    peak_bytes: Any,
     pauses_by_tier: Any,
     pause_s_by_tier: Any,
 ) -> None:
-    """Results in seconds and bytes: of flows by `start_s`, `fct_s`, `delivered_bytes`; of links by `pause_s`."""
+    """Results in seconds and bytes: of flows `start_s`, `fct_s`, `delivered_bytes`; of links `pause_s`, `peak_bytes`."""
     for f in range(len(flows)):
         flow = flows[f]
         start_s[f] = np.nan if flow.waiting > 0 else flow.start_ticks / TICKS_PER_S
@@ -73,6 +74,10 @@ def sum_up(
         paused = link.pause_ticks
         if link.stop_ticks < NEVER:
             paused += end_ticks
+        peak_bytes[k] = link.peak_bytes
+        if link.longest_wait_ticks > 0:
+            waited = link.longest_wait_ticks // link.packet_ticks + 1
+            peak_bytes[k] = max(link.peak_bytes, waited * run.packet_bytes)
         pause_s[k] = paused / TICKS_PER_S
         kind = tier[from_node[k]]
         pauses_by_tier[kind] += link.pauses

@@ -77,6 +77,8 @@ class FlowSet:
             raise ValueError("FlowSet: after and ack_paths must be empty or have one entry a flow")
         if count and not self.bytes.min() > 0:
             raise ValueError("FlowSet: every flow must have more than 0 bytes")
+        if count and not self.start_s.min() >= 0:
+            raise ValueError("FlowSet: every flow must start at 0 s or later")
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,10 @@ class SenderLaw:
             raise ValueError(f"SenderLaw.kind: {self.kind!r} is not one of {', '.join(SENDER_KINDS)}")
         if min(self.alpha_timer_s, self.cut_interval_s, self.increase_timer_s) <= 0:
             raise ValueError("SenderLaw: timers must be positive")
+        if not 0.0 < self.g <= 1.0:
+            raise ValueError(f"SenderLaw.g: {self.g} must be above 0 and at most 1")
+        if self.min_rate_bytes_per_s <= 0 or min(self.additive_bytes_per_s, self.hyper_bytes_per_s) < 0:
+            raise ValueError("SenderLaw: the least rate must be positive and the steps not negative")
 
 
 @dataclass(frozen=True)
@@ -155,6 +161,11 @@ class Gate:
             raise ValueError("Gate.loss_fraction: only a drop gate loses packets at random")
         if self.alpha <= 0:
             raise ValueError(f"Gate.alpha: {self.alpha} must be positive")
+        if (
+            min(self.reserve_bytes, self.xon_offset_bytes, self.headroom_multiple, self.headroom_bytes or 0.0)
+            < 0
+        ):
+            raise ValueError("Gate: reserve, XON offset and headroom must not be negative")
 
 
 @dataclass(frozen=True)
@@ -168,6 +179,13 @@ class Marking:
     kmax_bytes: float | FloatArray = float("inf")
     pmax: float | FloatArray = 1.0
 
+    def __post_init__(self) -> None:
+        kmin, kmax, pmax = (np.asarray(value) for value in (self.kmin_bytes, self.kmax_bytes, self.pmax))
+        if not ((kmin >= 0) & (kmin <= kmax)).all():
+            raise ValueError(f"Marking: kmin {self.kmin_bytes} must lie between 0 and kmax {self.kmax_bytes}")
+        if not ((pmax >= 0) & (pmax <= 1)).all():
+            raise ValueError(f"Marking.pmax: {self.pmax} must lie between 0 and 1")
+
 
 @dataclass(frozen=True)
 class PacketFormat:
@@ -178,6 +196,12 @@ class PacketFormat:
     ack_bytes: int = 66
     whole_ns: bool = False
     acks_in_data_queue: bool = False
+
+    def __post_init__(self) -> None:
+        if self.payload_bytes < 1 or self.header_bytes < 0 or self.ack_bytes < 1:
+            raise ValueError(
+                "PacketFormat: payload and acknowledgement need at least one byte, the header none less than 0"
+            )
 
     @property
     def wire_bytes(self) -> int:
@@ -198,3 +222,7 @@ class Recording:
     sample_from_s: float = 0.0
     checkpoints_s: tuple[float, ...] = field(default=())
     series_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.sample_s > 0 or not self.series_s >= 0 or not self.sample_from_s >= 0:
+            raise ValueError("Recording: sample_s must be positive, series_s and sample_from_s not negative")

@@ -24,7 +24,6 @@ def lose(number: int, entry: int, now_ticks: int, s: Any) -> None:
     """Count a lost packet of route step `number` and let its sender hear of it."""
     run = s.run
     slot = s.slots[U(number)]
-    s.links[U(slot.link)].drops += 1
     if slot.ack == 1:  # acknowledgements are cumulative: the next one says the same
         run.acks -= 1
         return

@@ -53,7 +53,6 @@ def cut(flow: Any, now_ticks: int, s: Any) -> None:
     flow.counted_bytes = 0
     flow.increase_ticks = now_ticks + run.increase_ticks
     flow.cut_ticks = NEVER
-    flow.echo_for_cut = 0
     flow.cuts += 1
 
 
@@ -105,7 +104,6 @@ def hear_echo(flow: Any, now_ticks: int, s: Any) -> None:
         flow.target = flow.rate
         flow.echo_for_alpha = 0
         flow.alpha_steps = 0
-        flow.echo_for_cut = 1
         flow.cut_ticks = now_ticks + run.cut_ticks + TICKS_PER_NS  # after the alpha timer of the same instant
         return
     update_alpha(flow, now_ticks, s)
@@ -113,4 +111,3 @@ def hear_echo(flow: Any, now_ticks: int, s: Any) -> None:
     if flow.cut_ticks == NEVER:
         first = flow.first_echo_ticks + TICKS_PER_NS
         flow.cut_ticks = first + ((now_ticks - first) // run.cut_ticks + 1) * run.cut_ticks
-        flow.echo_for_cut = 1

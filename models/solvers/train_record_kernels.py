@@ -75,4 +75,3 @@ def verify(s: Any) -> None:
         balance += flow.sent - flow.delivered - flow.lost - flow.refused
     if balance != 0:
         run.status = UNBALANCED
-        run.unbalanced_window = run.window

@@ -234,8 +234,8 @@ def pass_through(entry: int, slot: Any, link: Any, size: int, now_ticks: int, s:
             free = switch.budget_bytes - switch.shared_bytes
             if max(0, held - run.reserve_bytes) + 1 > free * run.gate_alpha:
                 return False
-    waiting = wait // link.packet_ticks if wait > 0 else 0
-    link.peak_bytes = max(link.peak_bytes, (waiting + 1) * size)
+    link.peak_bytes = max(link.peak_bytes, size)
+    link.longest_wait_ticks = max(link.longest_wait_ticks, wait)
     depart(entry, slot, link, start, 0, s)
     return True
 

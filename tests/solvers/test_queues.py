@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -257,6 +260,33 @@ def test_contradictory_input_is_refused() -> None:
         run(network, flows, SenderLaw("none"), Gate("pfc"), Marking(), stop_s=1e-3, choice="guess")
     with pytest.raises(ValueError, match="kind"):
         SenderLaw("guess")
+
+
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda: Marking(2e5, 1e5), "kmin"),
+        (lambda: Marking(1e5, 2e5, 7.0), "pmax"),
+        (lambda: SenderLaw("dcqcn", g=2.0), "SenderLaw.g"),
+        (lambda: Gate(reserve_bytes=-1.0), "reserve"),
+        (lambda: PacketFormat(payload_bytes=0), "payload"),
+        (lambda: Recording(sample_s=0.0), "sample_s"),
+        (lambda: run(*hot(2, 1e5), DCQCN, Gate(), Marking(np.zeros(3), 1e6), stop_s=1e-3), "Marking.kmin_bytes: 3 values"),
+        (lambda: run(*hot(2, 1e5), DCQCN, Gate(stuck_links=(99,)), MARKS), "stuck_links"),
+        (lambda: run(*hot(2, 1e5), DCQCN, Gate(), MARKS, recording=Recording(watch_links=(-1,))), "watch_links"),
+        (lambda: FlowSet((((0, 5),),), np.ones(1), np.array([np.nan])), "start"),
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused_by_name(make: Callable[[], object], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        make()
+
+
+def test_flows_that_wait_for_each_other_are_refused() -> None:
+    network, flows = hot(3, 1e5)
+    circle = replace(flows, after=((2,), (0,), (1,)))
+    with pytest.raises(ValueError, match="circle"):
+        run(network, circle, SenderLaw("none"), Gate(), Marking(), packet=PACKET)
 
 
 @pytest.mark.parametrize("loss", [1e-3, 5e-3])
