@@ -11,7 +11,7 @@ import numpy as np
 from models.compare.axes import Point
 from models.compare.draws import normal_share, within_band
 from models.compare.sweep_points import FAILED, Failure, PartFailed, Variations
-from models.compare.value import CostLine, TimeBand, mid_time_s
+from models.compare.value import CostLine, TimeBand, best_times_s, mid_time_s, weighted_work
 from models.scenario.faults import Fault, InputError
 
 NO_ANSWER = Failure(FAILED, "no answer")
@@ -75,19 +75,11 @@ def scores(case: Case) -> dict[str, Score]:
     >>> found["a"].work_per_dollar, found["b"].work_per_dollar
     (0.5, 0.5)
     """
-    best: dict[str, float] = {}
-    for bands in case.times.values():
-        for band in bands:
-            best[band.workload] = min(best.get(band.workload, float("inf")), mid_time_s(band))
-    found = {}
-    for name, bands in case.times.items():
-        weight = sum(band.weight for band in bands)
-        work = sum(
-            band.weight / weight * (best[band.workload] / mid_time_s(band) if mid_time_s(band) > 0 else 1.0)
-            for band in bands
-        )
-        found[name] = Score(work, sum(line.mid_usd for line in case.costs[name]))
-    return found
+    best_s = best_times_s(case.times)
+    return {
+        name: Score(weighted_work(bands, best_s, mid_time_s), sum(line.mid_usd for line in case.costs[name]))
+        for name, bands in case.times.items()
+    }
 
 
 def ranking(found: Mapping[str, Score]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -100,7 +100,7 @@ def compare(
         ownership=pd.concat([cost.ownership for cost in costs.values()], ignore_index=True),
         values=tuple(ranked),
         drawn=drawn,
-        verdict=settled_verdict(ranked, drawn, _work(scenario, list(scored)), drawn_inputs(source)),
+        verdict=settled_verdict(ranked, drawn, scored_work(scenario, scored), drawn_inputs(source)),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 
@@ -128,6 +128,7 @@ def time_bands(
     return bands
 
 
-def _work(scenario: Scenario, scored: list[str]) -> str:
+def scored_work(scenario: Scenario, scored: Iterable[str]) -> str:
+    """What a score over the workloads `scored` counts, in a word."""
     kinds = {scenario.workloads[name].kind for name in scored}
     return "training" if kinds == {"llm_training"} else "work"

@@ -16,6 +16,7 @@ from models.compare.break_even import (
     size_crossings,
 )
 from models.compare.case import Case, Score, case_at, scores
+from models.compare.comparison import scored_work
 from models.compare.costs import CandidateCost
 from models.compare.decision import DecisionRow, decision_rows
 from models.compare.draws import DRAWS_DEFAULT, Draws, DrawSource
@@ -91,7 +92,7 @@ def sensitivity(
     ranked = values(case.times, case.costs, drawn)
     found = scores(case)
     columns = drawn_inputs(source)
-    said = settled_verdict(ranked, drawn, work_words(scenario), columns)
+    said = settled_verdict(ranked, drawn, scored_work(scenario, variations.scored({})), columns)
     pair = (said.winner, said.runner_up or said.winner)
     shares, information = influence(pair, drawn, columns)
     progress("tornado")
@@ -180,12 +181,6 @@ def ground(
     training = [name for name in variations.scored({}) if scenario.workloads[name].kind == "llm_training"]
     exposed = cache(lambda x: _exposed(variations, case, x)) if training else None
     return Ground(scenario, case, costs, fixed, powered, exposed)
-
-
-def work_words(scenario: Scenario) -> str:
-    """What the score counts, in a word."""
-    scored = {item.kind for item in scenario.workloads.values() if item.weight > 0}
-    return "training" if scored == {"llm_training"} else "work"
 
 
 def _shown(variations: Variations) -> Iterator[WorkloadTime]:

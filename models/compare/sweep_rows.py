@@ -18,7 +18,7 @@ from models.compare.metrics import workload_rows
 from models.compare.performance import WorkloadTime
 from models.compare.sweep_costs import CostFigures
 from models.compare.sweep_points import OK, Failure, PartFailed, Variations
-from models.compare.value import mid_time_s
+from models.compare.value import TimeBand, best_times_s, mid_time_s, weighted_work
 from models.export import safe_cell
 from models.scenario.schema import Scenario
 
@@ -156,21 +156,23 @@ def relative_work(variations: Variations, point: Point) -> dict[str, tuple[float
     Candidates whose scored workloads do not all run are left out. The ends are those of the network's band.
     """
     bands = variations.bands(point)
-    best: dict[str, float] = {}
-    for found in bands.values():
-        for band in found:
-            best[band.workload] = min(best.get(band.workload, float("inf")), mid_time_s(band))
-    result = {}
-    for candidate, found in bands.items():
-        total = sum(band.weight for band in found)
-        low = mid = high = 0.0
-        for band in found:
-            share = band.weight / total * best[band.workload]
-            low += share / max(high_s for _, _, high_s in band.by_method.values())
-            mid += share / mid_time_s(band)
-            high += share / min(low_s for _, low_s, _ in band.by_method.values())
-        result[candidate] = (low, mid, high)
-    return result
+    best_s = best_times_s(bands)
+    return {
+        candidate: (
+            weighted_work(found, best_s, _longest_s),
+            weighted_work(found, best_s, mid_time_s),
+            weighted_work(found, best_s, _shortest_s),
+        )
+        for candidate, found in bands.items()
+    }
+
+
+def _longest_s(band: TimeBand) -> float:
+    return max(high_s for _, _, high_s in band.by_method.values())
+
+
+def _shortest_s(band: TimeBand) -> float:
+    return min(low_s for _, low_s, _ in band.by_method.values())
 
 
 def _fabric(scenario: Scenario, candidate: str) -> str:

@@ -7,8 +7,10 @@ the band.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +23,9 @@ from models.compare.draws import (
     share_best,
     within_band,
 )
+
+T = TypeVar("T", float, Draws)
+LEAST_S = 1e-12  # a time of nothing, so that nothing over nothing is as fast as the fastest
 
 
 @dataclass(frozen=True)
@@ -112,12 +117,40 @@ def time_draws(band: TimeBand, candidate: str, source: DrawSource) -> Draws:
         time = ends[0] * (1.0 - v) + ends[1] * v
     if band.own_minus_s or band.own_plus_s:
         time = time + within_band(source[f"figures, {candidate}"], -band.own_minus_s, 0.0, band.own_plus_s)
-    return np.maximum(time, 1e-12)
+    return np.maximum(time, LEAST_S)
 
 
 def mid_time_s(band: TimeBand) -> float:
     """Mean of the methods' values."""
     return float(np.mean([value for value, _, _ in band.by_method.values()]))
+
+
+def best_times_s(times: Mapping[str, Sequence[TimeBand]]) -> dict[str, float]:
+    """Least mid time of every workload over the candidates, s, at least `LEAST_S`."""
+    best: dict[str, float] = {}
+    for bands in times.values():
+        for band in bands:
+            best[band.workload] = min(best.get(band.workload, np.inf), max(mid_time_s(band), LEAST_S))
+    return best
+
+
+def weighted_work(
+    bands: Sequence[TimeBand], best_s: Mapping[str, float], time_s: Callable[[TimeBand], T]
+) -> T:
+    """Work of a candidate relative to the fastest, sum of w_i / sum(w) * best_i / time_i; `time_s` says which time.
+
+    >>> bands = [TimeBand("a", 3.0, {"analytical": (2.0, 2.0, 2.0)}), TimeBand("b", 1.0, {"analytical": (0.0,) * 3})]
+    >>> weighted_work(bands, {"a": 1.0, "b": LEAST_S}, mid_time_s)
+    0.625
+    """
+    total = sum(band.weight for band in bands)
+    parts = [band.weight / total * best_s[band.workload] / _positive(time_s(band)) for band in bands]
+    work: T = sum(parts[1:], parts[0])
+    return work
+
+
+def _positive(time_s: T) -> T:
+    return max(time_s, LEAST_S) if isinstance(time_s, float) else np.maximum(time_s, LEAST_S)
 
 
 def value_draws(
@@ -129,21 +162,12 @@ def value_draws(
 ) -> ValueDraws:
     """Draws of cost, relative work and work per dollar of every candidate."""
     source = source or DrawSource(draw_names(times, costs), draws, seed)
-    best_s = {
-        band.workload: min(
-            mid_time_s(b) for bands in times.values() for b in bands if b.workload == band.workload
-        )
-        for bands in times.values()
-        for band in bands
-    }
+    best_s = best_times_s(times)
     yearly = {name: cost_draws(lines, source) for name, lines in costs.items()}
     work: dict[str, Draws] = {}
     for name, bands in times.items():
-        weight = sum(band.weight for band in bands)
-        rate = sum(
-            band.weight / weight * best_s[band.workload] / time_draws(band, name, source) for band in bands
-        )
-        work[name] = np.asarray(rate, dtype=np.float64)
+        drawn_s = partial(time_draws, candidate=name, source=source)
+        work[name] = weighted_work(bands, best_s, drawn_s)
     return ValueDraws(yearly, work, {name: work[name] / yearly[name] * 1e6 for name in work})
 
 
@@ -153,15 +177,11 @@ def values(
     drawn: ValueDraws,
 ) -> list[Value]:
     """Work per dollar of every candidate, best first by mid value."""
-    best_s: dict[str, float] = {}
-    for bands in times.values():
-        for band in bands:
-            best_s[band.workload] = min(best_s.get(band.workload, np.inf), mid_time_s(band))
-    mids: dict[str, tuple[float, float]] = {}
-    for name, bands in times.items():
-        weight = sum(band.weight for band in bands)
-        work = sum(band.weight / weight * best_s[band.workload] / mid_time_s(band) for band in bands)
-        mids[name] = (work, sum(line.mid_usd for line in costs[name]))
+    best_s = best_times_s(times)
+    mids = {
+        name: (weighted_work(bands, best_s, mid_time_s), sum(line.mid_usd for line in costs[name]))
+        for name, bands in times.items()
+    }
     per_dollar = {name: work / yearly * 1e6 for name, (work, yearly) in mids.items()}
     best = max(per_dollar.values())
     probability = share_best(drawn.work_per_dollar)

@@ -41,17 +41,17 @@ def workload_verdicts(
         source = DrawSource(draw_names(bands, costs), draws, seed)
         drawn = value_draws(bands, costs, seed, draws, source)
         ranked = values(bands, costs, drawn)
-        said = settled_verdict(ranked, drawn, work_words(items[0].plan.unit), drawn_inputs(source))
+        said = settled_verdict(ranked, drawn, unit_words(items[0].plan.unit), drawn_inputs(source))
         by_speed = sorted(ranked, key=lambda value: (-value.relative_work, value.candidate))
         ahead = by_speed[0].relative_work / by_speed[1].relative_work - 1.0 if len(by_speed) > 1 else 0.0
         found.append(WorkloadVerdict(workload, said, by_speed[0].candidate, ahead))
     return found
 
 
-def work_words(unit: str) -> str:
+def unit_words(unit: str) -> str:
     """What a workload's unit of work is called in a sentence.
 
-    >>> work_words("step"), work_words("request")
+    >>> unit_words("step"), unit_words("request")
     ('training', 'requests')
     """
     return {"step": "training", "request": "requests", "burst": "bursts", "transfer": "transfers"}.get(

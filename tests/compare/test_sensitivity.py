@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from models.compare.case import Case, by_method_only, lead, ranking, scores, with_group_at, with_times_at
+from models.compare.comparison import scored_work
 from models.compare.draws import DrawSource
 from models.compare.pareto import pareto_set
 from models.compare.sensitivity import draws_table, influence, sensitivity
@@ -208,3 +209,8 @@ def test_every_workload_has_a_verdict_of_its_own(small) -> None:
     assert shown.lead == pytest.approx(slow / quick - 1.0, rel=1e-9)
     table = small.tables()["decision"]
     assert set(table[table.metric == "workload_lead"].input) == set(small.scenario.workloads)
+
+
+def test_what_the_score_counts_is_training_only_where_nothing_else_counts(small) -> None:
+    assert scored_work(small.scenario, ["training"]) == "training"
+    assert scored_work(small.scenario, ["training", "allreduce"]) == "work"

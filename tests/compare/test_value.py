@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from models.compare.case import Case, scores
 from models.compare.draws import DrawSource, correlated, share_best, within_band
 from models.compare.value import CostLine, TimeBand, value_draws, values
 from models.compare.verdict import verdict
@@ -89,3 +90,31 @@ def test_equal_candidates_are_not_told_apart() -> None:
 def test_ties_share_the_probability() -> None:
     one = np.ones(8)
     assert share_best({"a": one, "b": one, "c": one * 0.5}) == {"a": 0.5, "b": 0.5, "c": 0.0}
+
+
+def two_workloads() -> tuple[dict[str, list[TimeBand]], dict[str, list[CostLine]]]:
+    times = {
+        name: [TimeBand("x", 3.0, {"analytical": (x, x, x)}), TimeBand("y", 1.0, {"analytical": (y, y, y)})]
+        for name, x, y in (("a", 0.3, 0.7), ("b", 0.7, 0.0), ("c", 1.1, 0.9))
+    }
+    return times, {name: cost(10.0, 0) for name in times}
+
+
+def test_scores_values_and_draws_count_work_the_same_way() -> None:
+    times, costs = two_workloads()
+    drawn = value_draws(times, costs, 1, 8)
+    found = scores(Case(times, costs))
+    for value in values(times, costs, drawn):
+        assert found[value.candidate].relative_work == value.relative_work
+        assert drawn.relative_work[value.candidate] == pytest.approx(value.relative_work, rel=1e-12)
+        assert found[value.candidate].work_per_dollar == value.work_per_dollar
+
+
+def test_a_workload_that_takes_no_time_is_done_as_fast_as_can_be() -> None:
+    times, costs = two_workloads()
+    work = {name: score.relative_work for name, score in scores(Case(times, costs)).items()}
+    assert work["b"] == pytest.approx(0.75 * 0.3 / 0.7 + 0.25)
+    assert work["a"] == pytest.approx(0.75)
+    ranked, drawn, _ = answer(times, costs)
+    assert all(np.isfinite(value.work_per_dollar) for value in ranked)
+    assert drawn.relative_work["b"] == pytest.approx(work["b"])
