@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pandas as pd
 
-from models.compare.fabrics import phase_time_function
+from models.compare.fabrics import phase_times_function
 from models.compare.performance import setup
 from models.evidence.published import rows_of
 from models.scenario.faults import Fault, InputError
@@ -18,7 +17,6 @@ from models.workload.phase import Phase, RankGroups
 
 OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "send_recv")
 SIZES = tuple(2**p for p in range(10, 35))  # 1 KiB .. 16 GiB
-FAMILY = {"ib": "ib", "roce": "roce", "spectrum_x": "spectrum_x", "tcp": "tcp"}
 
 
 def collective_over_sizes(
@@ -39,14 +37,12 @@ def collective_over_sizes(
     for name in scenario.candidates:
         progress(name)
         on = setup(scenario, name)
-        time = phase_time_function(on.technology.fabric, "analytical")
-        for size in SIZES:
-            try:
-                found = time(replace(base, message_bytes=float(size)), on.network, on.link)
-            except CannotBuild as error:
-                raise InputError(
-                    [Fault(scenario.name, f"candidates.{name}", operation, str(error))]
-                ) from error
+        times = phase_times_function(on.technology.fabric, "analytical")
+        try:
+            all_found = times(base, [float(size) for size in SIZES], on.network, on.link)
+        except CannotBuild as error:
+            raise InputError([Fault(scenario.name, f"candidates.{name}", operation, str(error))]) from error
+        for size, found in zip(SIZES, all_found, strict=True):
             rows.append(
                 {
                     "candidate": name,
@@ -72,7 +68,7 @@ def published_points(scenario: Scenario, operation: str) -> pd.DataFrame:
     for name in scenario.candidates:
         on = setup(scenario, name)
         fabrics.setdefault(
-            (FAMILY[on.technology.fabric], gbit_per_s_from_bytes_per_s(on.link.rate_bytes_per_s)), name
+            (on.technology.fabric, gbit_per_s_from_bytes_per_s(on.link.rate_bytes_per_s)), name
         )
     rows = []
     for row in rows_of(None):
