@@ -67,7 +67,7 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
     fastest = max(ranked, key=lambda v: v.relative_work)
     cheapest = min(ranked, key=lambda v: v.yearly_usd)
     time_sentence = _time_sentence(ranked, drawn, fastest)
-    cost_sentence = _cost_sentence(ranked, drawn, cheapest)
+    cost_sentence = _cost_sentence(ranked, cheapest)
     first = ranked[0]
     if len(ranked) == 1:
         cost_sentence = f"{first.candidate} costs {usd_text(first.yearly_usd)} a year to own."
@@ -125,7 +125,7 @@ def _time_sentence(ranked: Sequence[Value], drawn: ValueDraws, fastest: Value) -
     return text[:1].upper() + text[1:] + "."
 
 
-def _cost_sentence(ranked: Sequence[Value], drawn: ValueDraws, cheapest: Value) -> str:
+def _cost_sentence(ranked: Sequence[Value], cheapest: Value) -> str:
     others = sorted((v for v in ranked if v is not cheapest), key=lambda v: v.yearly_usd)
     if not others:
         return ""

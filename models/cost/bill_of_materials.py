@@ -42,7 +42,7 @@ def bill_of_materials(scenario: Scenario, candidate: str, catalogue: Catalogue |
     if scenario.networks.storage.enabled:
         fabrics.append(_storage(scenario, chosen))
     lines, per_year = priced_lines(_items(scenario, chosen, fabrics), prices, scenario, candidate)
-    more, yearly = _services(scenario, chosen, lines, fabrics, len(lines) + 1)
+    more, yearly = _services(scenario, chosen, lines, len(lines) + 1)
     lines += more
     per_year |= yearly
     unknown = tuple(line.line for line in lines if line.extended is None)
@@ -51,7 +51,7 @@ def bill_of_materials(scenario: Scenario, candidate: str, catalogue: Catalogue |
     warnings = [
         *told,
         *(f.text for f in findings if f.severity == "warning"),
-        *_unknown_texts(lines, shipped),
+        *_unknown_texts(lines),
     ]
     return Bill(
         candidate=candidate,
@@ -139,7 +139,7 @@ def _items(scenario: Scenario, chosen: Chosen, fabrics: list[Fabric]) -> Iterato
 
 
 def _services(
-    scenario: Scenario, chosen: Chosen, lines: list[BillLine], fabrics: list[Fabric], first: int
+    scenario: Scenario, chosen: Chosen, lines: list[BillLine], first: int
 ) -> tuple[list[BillLine], set[int]]:
     """Support as a share of the switch lines, installation, plant and the owner's own lines."""
     bands: dict[str, list[Band | None]] = {}
@@ -158,8 +158,8 @@ def _services(
     return priced_lines(items, chosen.catalogue, scenario, chosen.name, first)
 
 
-def _unknown_texts(lines: list[BillLine], shipped: Catalogue) -> Iterator[str]:
-    """One warning per part without a price, and what share of the total it would be at the catalogue's price."""
+def _unknown_texts(lines: list[BillLine]) -> Iterator[str]:
+    """One warning per part without a price, and what share of the total it would be at the shipped price."""
     unknown = [line for line in lines if line.extended is None]
     if not unknown:
         return

@@ -1,26 +1,10 @@
-"""Bands of the predictions, and how often published values fall inside them."""
+"""How often published values fall inside the bands of the predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from models.evidence.records import ValidationRow
-from models.solvers.collective_bands import band_factors
-
-PLAIN = frozenset({"p2p_bw", "p2p_lat", "storage"})
-
-
-def band_fraction(
-    kind: str, operation: str, fabric: str, message_bytes: float, hardware: str = "known"
-) -> tuple[float, float]:
-    """Factors (low, high) on a modelled time, by kind of row, operation, size and hardware.
-
-    Fabrics share one table: published pairs of InfiniBand and Ethernet differ less than sites do.
-
-    >>> band_fraction("collective", "all_reduce", "ib", 2**33)
-    (0.9, 1.18)
-    """
-    return band_factors("send_recv" if kind in PLAIN else operation, message_bytes, hardware)
 
 
 def coverage_fraction(rows: Sequence[ValidationRow]) -> float:
