@@ -50,8 +50,8 @@ def _record(**fields: str) -> np.dtype[np.void]:
 def cleared(count: int, record: np.dtype[np.void]) -> NDArray[Any]:
     """`count` records of zeros that begin at a cache line."""
     room = np.zeros(count * record.itemsize + LINE_BYTES, dtype=np.uint8)
-    begin = -room.ctypes.data % LINE_BYTES
-    return room[begin : begin + count * record.itemsize].view(record)
+    begin = -room.__array_interface__["data"][0] % LINE_BYTES
+    return np.ndarray((count,), record, room, begin)
 
 
 # Field order: what the inner loop touches together comes first and together.

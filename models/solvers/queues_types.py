@@ -180,10 +180,11 @@ class Marking:
     pmax: float | FloatArray = 1.0
 
     def __post_init__(self) -> None:
-        kmin, kmax, pmax = (np.asarray(value) for value in (self.kmin_bytes, self.kmax_bytes, self.pmax))
-        if not ((kmin >= 0) & (kmin <= kmax)).all():
+        ordered = (self.kmin_bytes >= 0.0) & (self.kmin_bytes <= self.kmax_bytes)
+        if ordered is not True and not np.all(ordered):
             raise ValueError(f"Marking: kmin {self.kmin_bytes} must lie between 0 and kmax {self.kmax_bytes}")
-        if not ((pmax >= 0) & (pmax <= 1)).all():
+        within = (self.pmax >= 0.0) & (self.pmax <= 1.0)
+        if within is not True and not np.all(within):
             raise ValueError(f"Marking.pmax: {self.pmax} must lie between 0 and 1")
 
 
