@@ -151,3 +151,16 @@ def test_importing_the_models_does_not_import_compiled_kernels() -> None:
     code = "import sys, models.compare.comparison, models.cli; print('numba' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_first_answer_of_a_visit_needs_no_compiled_kernels() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from models.compare.comparison import compare; from models.scenario.load import load;"
+        "compare(load('scenarios/llama3-70b-1024-h100.yaml'), ('analytical',), unscored=False);"
+        "print('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "False"

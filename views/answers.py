@@ -50,7 +50,7 @@ def quick_comparison(scenario: Scenario) -> Comparison:
     job = STORE.job(
         key_of(scenario, "compare", "quick"),
         "Closed formulas",
-        lambda job: compare(scenario, ("analytical",), progress=job.progress),
+        lambda job: compare(scenario, ("analytical",), progress=job.progress, unscored=False),
         here=True,
     )
     job.ended.wait()
