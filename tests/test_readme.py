@@ -34,3 +34,11 @@ def test_pictures_files_and_commands_exist() -> None:
         with pytest.raises(SystemExit) as stopped:
             main([command, "--help"])
         assert stopped.value.code == 0
+
+
+def test_every_environment_variable_is_said() -> None:
+    code = [ROOT / "app.py", *(ROOT / "models").rglob("*.py"), *(ROOT / "views").rglob("*.py")]
+    named = {name for path in code for name in re.findall(r"\bFABRIC_COMPARE_\w+", path.read_text("utf-8"))}
+    assert named
+    for name in named:
+        assert f"`{name}`" in README, name
