@@ -1,8 +1,9 @@
 """Kernel efficiency and scale loss fitted on published steps, and how well they carry over.
 
-Two kinds of number are fitted: one efficiency e per (GPU generation, software stack) and one scale loss s for all.
+Two kinds of number are fitted on rows without experts: one efficiency e per (GPU generation, software stack) and one
+scale loss s for all. Mixtures of experts are predicted with them: what experts cost besides is a constant of the model.
 A stack that was not fitted takes the mean of the fitted stacks of its family on its GPU generation, or, with none
-there, that of another generation times the ratio of measured matrix-product ceilings.
+there, that of other generations times the ratio of measured matrix-product ceilings.
 """
 
 from __future__ import annotations
@@ -91,38 +92,35 @@ def implied_efficiency(row: StepRow, scale_loss_per_doubling: float) -> float:
 
 
 def fitted(rows: Sequence[StepRow]) -> Fit:
-    """The fit on `rows`: per stack the geometric mean of the implied efficiencies, s by least squares.
+    """The fit on the rows without experts: per stack the geometric mean of the implied efficiencies, s by least squares.
 
-    Every source weighs the same in s.
+    s makes the rows of a series (one model, see `series_of`) agree; every series weighs the same in it.
     """
-    best = min(SCALE_LOSSES, key=lambda s: _spread(rows, s))
-    return Fit(_stack_efficiencies(rows, best), {_key(r): r.family for r in rows}, best)
+    dense = dense_rows(rows)
+    best = min(SCALE_LOSSES, key=lambda s: _spread(dense, s))
+    return Fit(_stack_efficiencies(dense, best), {_key(r): r.family for r in dense}, best)
 
 
 def in_sample(rows: Sequence[StepRow]) -> Accuracy:
     """Errors on the rows the fit has seen."""
     fit = fitted(rows)
-    return accuracy(rows, lambda row: row.predicted_s(fit.of(row), fit.scale_loss))
+    return accuracy(dense_rows(rows), lambda row: row.predicted_s(fit.of(row), fit.scale_loss))
 
 
-def leave_one_source_out(rows: Sequence[StepRow]) -> Accuracy:
-    """Errors on each source with everything fitted on the others."""
+def leave_one_source_out(rows: Sequence[StepRow], experts: bool = False) -> Accuracy:
+    """Errors on each source with everything fitted on the others: rows without experts, or those with."""
     fits = {s: fitted([r for r in rows if r.source != s]) for s in {r.source for r in rows}}
-    return accuracy(rows, lambda row: row.predicted_s(fits[row.source].of(row), fits[row.source].scale_loss))
+    counted = [row for row in rows if row.experts == experts]
+    return accuracy(
+        counted, lambda row: row.predicted_s(fits[row.source].of(row), fits[row.source].scale_loss)
+    )
 
 
 def calibrated(rows: Sequence[StepRow]) -> Accuracy:
-    """Errors on a series' other rows when its smallest job sets the efficiency; s from the other sources.
-
-    A series is one stack of one source at one batch size in tokens.
-    """
-    series: dict[tuple[str, str, str, int], list[StepRow]] = defaultdict(list)
-    for row in rows:
-        tokens = row.layouts.batch_sequences * row.layouts.sequence
-        series[(row.source, row.stack, row.gpu.id, tokens)].append(row)
+    """Errors on a series' other rows when its smallest job sets the efficiency; s from the other sources."""
     loss = {s: fitted([r for r in rows if r.source != s]).scale_loss for s in {r.source for r in rows}}
     efficiency, others = {}, []
-    for members in series.values():
+    for members in series_of(dense_rows(rows)):
         first = min(members, key=lambda row: int(row.layouts.gpus[0]))
         e = implied_efficiency(first, loss[first.source])
         for row in members:
@@ -130,6 +128,25 @@ def calibrated(rows: Sequence[StepRow]) -> Accuracy:
                 efficiency[row.id] = e
                 others.append(row)
     return accuracy(others, lambda row: row.predicted_s(efficiency[row.id], loss[row.source]))
+
+
+def dense_rows(rows: Sequence[StepRow]) -> list[StepRow]:
+    """The rows without experts."""
+    return [row for row in rows if not row.experts]
+
+
+def series_of(rows: Sequence[StepRow]) -> list[list[StepRow]]:
+    """The rows by series: one model on one stack of one source, at one batch in tokens or, alone there, one per GPU."""
+    same_batch: dict[tuple[str, ...], list[StepRow]] = defaultdict(list)
+    same_share: dict[tuple[str, ...], list[StepRow]] = defaultdict(list)
+    for row in rows:
+        tokens = row.layouts.batch_sequences * row.layouts.sequence
+        same_batch[(row.source, row.stack, row.gpu.id, row.model, f"{tokens}")].append(row)
+    for key, members in list(same_batch.items()):
+        if len(members) == 1:
+            share = int(key[-1]) / int(members[0].layouts.gpus[0])
+            same_share[(*key[:-1], f"{share:.6g}")].append(members[0])
+    return [m for m in same_batch.values() if len(m) > 1] + list(same_share.values())
 
 
 def accuracy(rows: Sequence[StepRow], predicted_s: Callable[[StepRow], float]) -> Accuracy:
@@ -161,8 +178,9 @@ def _stack_efficiencies(rows: Sequence[StepRow], scale_loss: float) -> dict[tupl
 
 
 def _spread(rows: Sequence[StepRow], scale_loss: float) -> float:
-    """Squared spread of the implied efficiencies within each stack, summed; a source's rows share one weight."""
-    logs: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        logs[_key(row)].append(log(implied_efficiency(row, scale_loss)))
-    return sum(float(np.var(values)) for values in logs.values())
+    """Variance of the implied efficiencies within each series, summed."""
+    return sum(
+        float(np.var([log(implied_efficiency(row, scale_loss)) for row in members]))
+        for members in series_of(rows)
+        if len(members) > 1
+    )

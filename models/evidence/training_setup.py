@@ -33,18 +33,26 @@ from models.topology.size import network_size
 from models.workload.llm_compute import (
     compute_time_s,
     model_flops_per_token,
+    multiplied_share,
     optimizer_time_s,
 )
 from models.workload.llm_estimates import CommunicationCost, phase_cost
-from models.workload.llm_kernels import memory_time_s
+from models.workload.llm_kernels import EXPERT_LAYER_BAND_S, overhead_time_s
 from models.workload.llm_layout import Layouts, counts
 from models.workload.llm_search import NoLayout, best_layouts, layout_grid
 from models.workload.llm_step import Seconds, StepTerms, scale_loss, step_terms, step_time
 from models.workload.llm_traffic import step_traffic
 
-NIC_GBIT_PER_S = {"ampere": 200.0, "hopper": 400.0, "blackwell": 400.0, "cdna3": 400.0}
-"""One NIC per GPU. A100: MegaScale (NSDI 2024) section 2 and Selene, 8 x 200G a node; H100: Llama 3 paper section 3.3,
-Eos, 8 x 400G; B200 and MI300X: vendors' reference designs."""
+NIC_GBIT_PER_S = {
+    "ampere": 200.0,
+    "hopper": 400.0,
+    "blackwell": 400.0,
+    "cdna3": 400.0,
+    "GB300": 800.0,
+    "B300": 800.0,
+}
+"""One NIC per GPU, by GPU, else by generation. A100: MegaScale (NSDI 2024) section 2 and Selene, 8 x 200G a node; H100:
+Llama 3 paper section 3.3, Eos, 8 x 400G; B200, GB300 (ConnectX-8) and MI300X: vendors' reference designs."""
 SEARCH_EFFICIENCY = 0.5  # only ranks layouts; the fitted efficiency predicts
 
 
@@ -54,21 +62,27 @@ class StepRow:
 
     id: str
     source: str
+    model: str
     stack: str
     family: str
     fabric: str
     gpu: GpuModel
+    experts: bool
     layouts: Layouts  # arrays of shape (1,)
     measured_s: float
     at_peak_s: Seconds  # compute time with kernels at peak, shape (1,)
-    memory_s: Seconds
+    overhead_s: Seconds  # memory traffic, handling of experts
+    overhead_band_s: tuple[Seconds, Seconds]
     terms: StepTerms
     times_s: Mapping[str, Seconds]
     note: str
 
-    def predicted_s(self, efficiency: float, scale_loss_per_doubling: float) -> float:
+    def predicted_s(
+        self, efficiency: float, scale_loss_per_doubling: float, overhead_s: Seconds | None = None
+    ) -> float:
         """Step time, s."""
-        step = step_time(self.terms, self.at_peak_s / efficiency + self.memory_s, self.times_s)
+        besides_s = self.overhead_s if overhead_s is None else overhead_s
+        step = step_time(self.terms, self.at_peak_s / efficiency + besides_s, self.times_s)
         stretch = 1.0 + scale_loss(self.layouts.gpus, scale_loss_per_doubling)
         return float((step.total_s * stretch)[0])
 
@@ -102,9 +116,10 @@ def step_row(row: Row) -> StepRow:
         one,
         batch_sequences=batch,
         sequence=sequence,
-        zero=1,
+        zero=_zero(row),
         sequence_parallel=stack.scattered_pipeline,
         recompute=_recompute(row),
+        weight_bytes=_weight_bytes(row),
     )
     layouts, searched = _layouts(row, shape, like, stack, gpu, total, cost)
     note = "; ".join(part for part in (note, searched) if part)
@@ -113,14 +128,20 @@ def step_row(row: Row) -> StepRow:
     return StepRow(
         id=text(row, "id"),
         source=text(row, "source"),
+        model=text(row, "model"),
         stack=text(row, "stack"),
         family=stack.family,
         fabric=fabric,
         gpu=gpu,
+        experts=shape.experts > 0,
         layouts=layouts,
         measured_s=_measured_s(row, shape, layouts, gpu),
-        at_peak_s=compute_time_s(shape, layouts, gpu.peak_bf16_flops, 1.0),
-        memory_s=memory_time_s(shape, layouts, gpu),
+        at_peak_s=compute_time_s(shape, layouts, gpu.peak_bf16_flops, 1.0) * multiplied_share(shape, layouts),
+        overhead_s=overhead_time_s(shape, layouts, gpu),
+        overhead_band_s=(
+            overhead_time_s(shape, layouts, gpu, EXPERT_LAYER_BAND_S[0]),
+            overhead_time_s(shape, layouts, gpu, EXPERT_LAYER_BAND_S[1]),
+        ),
         terms=step_terms(
             traffic, layouts, stack.hidden_fractions, optimizer_time_s(shape, layouts, gpu), zero, 0.0
         ),
@@ -162,7 +183,7 @@ def row_shape(row: Row) -> LlmShape:
         dense_layers=0,
         node_limit=0,
         kv_bytes_per_token_bf16=4.0 * layers * hidden,
-        tied_embeddings=True,
+        tied_embeddings=text(row, "tied_embeddings") != "no",
         gated_ffn=False,
         source="row",
         confidence="row",
@@ -186,6 +207,23 @@ def _recompute(row: Row) -> Literal["none", "selective", "full"]:
     return known[given]
 
 
+def _weight_bytes(row: Row) -> float:
+    """Bytes of a weight in the products: 2 where no precision is stated."""
+    known = {"": 2.0, "bf16": 2.0, "fp8": 1.0}
+    given = text(row, "precision")
+    if given not in known:
+        raise Unusable(f"precision = {given!r} is not bf16 or fp8")
+    return known[given]
+
+
+def _zero(row: Row) -> int:
+    """ZeRO stage of a row: 1 where none is stated, 3 for fully sharded data parallelism."""
+    stage = whole(row, "zero")
+    if stage is not None and stage > 3:
+        raise Unusable(f"zero = {stage} is not 0, 1, 2 or 3")
+    return 1 if stage is None else stage
+
+
 def _fabric(row: Row) -> tuple[str, str]:
     given = text(row, "fabric")
     if given in PRESETS:
@@ -198,7 +236,7 @@ def _fabric(row: Row) -> tuple[str, str]:
 @lru_cache(maxsize=64)
 def _cost(fabric: str, gpu: GpuModel, total: int) -> CommunicationCost:
     """Closed-form phase times on a rail-optimised network of one NIC per GPU."""
-    rate = NIC_GBIT_PER_S.get(gpu.generation)
+    rate = NIC_GBIT_PER_S.get(gpu.id, NIC_GBIT_PER_S.get(gpu.generation))
     if rate is None:
         raise Unusable(f"NIC speed of {gpu.id} clusters not stated")
     preset = next((name for speed, name in PRESETS[fabric] if speed >= rate), PRESETS[fabric][-1][1])
@@ -208,7 +246,7 @@ def _cost(fabric: str, gpu: GpuModel, total: int) -> CommunicationCost:
     size = network_size(Topology(kind="rail_optimized"), total // per_node, per_node, RADIX)
     net = Network(
         total,
-        gpu,
+        replace(gpu, domain_gpus=_domain(gpu, total)),
         per_node,
         per_node,
         Topology(kind="rail_optimized"),
@@ -220,6 +258,19 @@ def _cost(fabric: str, gpu: GpuModel, total: int) -> CommunicationCost:
     )
     evaluate = import_module(f"models.{FABRIC_FOLDERS[fabric]}.analytical").phase_time
     return phase_cost(lambda phase: float(evaluate(phase, net, link).time_s))
+
+
+def _domain(gpu: GpuModel, total: int) -> int:
+    """GPUs a job uses of a scale-up domain: of a rack the largest power of two that cuts the job evenly (64 of 72).
+
+    Jobs are placed so that groups of 2, 4 .. 64 do not straddle racks (Megatron-Bridge: segments of 16 trays of 4).
+    """
+    size = gpu.domain_gpus
+    if size > 8:
+        size = 8
+        while 2 * size <= gpu.domain_gpus and total % (2 * size) == 0:
+            size *= 2
+    return size
 
 
 def _layouts(

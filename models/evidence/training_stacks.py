@@ -37,6 +37,15 @@ STACKS = {
     "megatron-core": Stack(
         "modern", MODERN, source="Megatron-LM README: TP, PP and DP communication overlapped"
     ),
+    "nemo-24": Stack("modern", MODERN, source="NeMo 24 containers: Megatron-Core, Transformer Engine"),
+    "nemo": Stack("modern", MODERN, source="NeMo 25: Megatron-Core, Transformer Engine"),
+    "megatron-bridge": Stack("modern", MODERN, source="Megatron-Bridge 25.11: Megatron-Core"),
+    "megatron-moe": Stack(
+        "modern", MODERN, source="Megatron-Core, DeepEP, exchanges of experts not overlapped"
+    ),
+    "llm-foundry": Stack("modern", MODERN, source="llm-foundry README: PyTorch FSDP, flash attention"),
+    "automodel": Stack("modern", MODERN, source="NeMo AutoModel: PyTorch FSDP2, prefetching"),
+    "torchtitan": Stack("modern", MODERN, source="torchtitan README: PyTorch FSDP2"),
     "megatron-lm-2023": Stack("legacy", LEGACY, source="baseline of MegaScale, NSDI 2024, Table 3"),
     "megatron-lm-2021": Stack(
         "legacy", LEGACY, source="SC'21: scatter/gather of pipeline messages, section 4.1"

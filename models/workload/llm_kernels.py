@@ -1,4 +1,4 @@
-"""Share of the peak a layout's kernels reach: arithmetic efficiency of the stack, and memory traffic of the shapes."""
+"""Share of the peak a layout's kernels reach: arithmetic efficiency of the stack, memory traffic, handling of experts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from numpy.typing import NDArray
 from models.catalog.gpus import GpuModel
 from models.catalog.kernel_efficiency import KernelEfficiency, kernel_efficiency
 from models.catalog.llms import LlmShape
-from models.workload.llm_compute import compute_time_s
+from models.workload.llm_compute import compute_time_s, multiplied_share
 from models.workload.llm_layout import Layouts, stage_layers
 from models.workload.llm_memory import layer_activation_bytes_per_token
 from models.workload.llm_shape import moe_layers
 
 ELEMENTWISE_PASSES = 4.0  # stored activations written and read, their gradients too
+EXPERT_LAYER_S, EXPERT_LAYER_BAND_S = 0.0025, (0.0, 0.007)
+"""Time a layer of routed experts adds per micro-batch, both passes: router, permutation, counts handed to the host,
+launches of small products. Fitted on the mixture-of-experts rows of training_steps.csv, whose sources give 0 (CUDA
+graphs) to 7 ms, two of them more."""
 
 
 def layout_kernels(
@@ -27,18 +31,37 @@ def layout_kernels(
         return replace(
             row, efficiency=given, low=given, high=given, source="set in the scenario", confidence="scenario"
         )
+    best_s, worst_s = EXPERT_LAYER_BAND_S
     mid, low, high = (
-        float(effective_efficiency(shape, layouts, gpu, e)[0]) for e in (row.efficiency, row.low, row.high)
+        float(effective_efficiency(shape, layouts, gpu, e, expert_s)[0])
+        for e, expert_s in ((row.efficiency, EXPERT_LAYER_S), (row.low, worst_s), (row.high, best_s))
     )
     return replace(row, efficiency=mid, low=low, high=high)
 
 
 def effective_efficiency(
-    shape: LlmShape, layouts: Layouts, gpu: GpuModel, arithmetic_efficiency: float
+    shape: LlmShape,
+    layouts: Layouts,
+    gpu: GpuModel,
+    arithmetic_efficiency: float,
+    expert_layer_s: float = EXPERT_LAYER_S,
 ) -> NDArray[np.float64]:
-    """Executed operations over peak while a GPU computes, shape (n,): 1 / (1 / e + T_memory / T_peak)."""
+    """Counted operations over peak while a GPU computes, shape (n,): 1 / (share / e + T_overhead / T_peak).
+
+    share: multiplied operations of those counted (llm_compute.multiplied_share).
+    """
     at_peak_s = compute_time_s(shape, layouts, gpu.peak_bf16_flops, 1.0)
-    return 1.0 / (1.0 / arithmetic_efficiency + memory_time_s(shape, layouts, gpu) / at_peak_s)
+    overhead_s = overhead_time_s(shape, layouts, gpu, expert_layer_s)
+    multiplied = multiplied_share(shape, layouts)
+    return 1.0 / (multiplied / arithmetic_efficiency + overhead_s / at_peak_s)
+
+
+def overhead_time_s(
+    shape: LlmShape, layouts: Layouts, gpu: GpuModel, expert_layer_s: float = EXPERT_LAYER_S
+) -> NDArray[np.float64]:
+    """Time of a step's kernels besides arithmetic: memory traffic and the handling of experts, s, shape (n,)."""
+    with_experts = stage_layers(shape.layers, layouts) * moe_layers(shape) / shape.layers
+    return memory_time_s(shape, layouts, gpu) + expert_layer_s * with_experts * layouts.micro_batches
 
 
 def memory_time_s(shape: LlmShape, layouts: Layouts, gpu: GpuModel) -> NDArray[np.float64]:

@@ -30,7 +30,7 @@ def test_no_option_runs_all_shipped_sets(everything: list[ValidationRow]) -> Non
     assert {row.set for row in everything} == {"published", "packet", "bom"}
     assert {"collective", "p2p_bw", "p2p_lat", "storage", "training_step"} <= {row.kind for row in everything}
     steps = [row for row in everything if row.kind == "training_step" and row.usable]
-    assert len(steps) == 25  # of the layouts' own table
+    assert len(steps) == 122  # of the layouts' own table
 
 
 def test_ids_are_unique_within_a_set(everything: list[ValidationRow]) -> None:
