@@ -11,6 +11,7 @@ from models.compare.costs import CandidateCost, candidate_costs, cost_rows
 from models.compare.draws import DRAWS_DEFAULT, DrawSource
 from models.compare.fabrics import METHODS, Method
 from models.compare.figure_spread import figure_spread
+from models.compare.method_gap import method_gaps
 from models.compare.metrics import common_phases, phase_rows, time_band, workload_rows
 from models.compare.performance import WorkloadTime, setup, workload_time
 from models.compare.result import ComparisonRow, PhaseRow
@@ -89,6 +90,7 @@ def compare(
     phase_table: list[PhaseRow] = [row for item in performance for row in phase_rows(scenario, item)]
     warnings = [text for cost in costs.values() for text in cost.warnings]
     warnings += [text for item in performance for text in item.plan.warnings]
+    warnings += method_gaps(performance)
     if not any(item.weight > 0 for item in scenario.workloads.values()):
         warnings.insert(
             0, "no workload has a weight above 0: nothing is to be scored, so all workloads count alike"
