@@ -47,7 +47,7 @@ def _gaps(closed: WorkloadTime, solved: WorkloadTime) -> Iterator[str]:
     if (
         shares[0]
         and shares[1]
-        and max(shares[0][0], shares[1][0]) > LEAST_FRACTION
+        and abs(shares[0][0] - shares[1][0]) > LEAST_GAP_FRACTION
         and _apart(shares[0], shares[1])
     ):
         yield f"what a victim keeps ({percent(shares[0][0])} analytical, {percent(shares[1][0])} fluid)"
