@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,15 @@ SAME_JOB: dict[str, dict[str, set[str]]] = {
     },
     "incast_analytical": {"link_limits_bytes_per_s": {"infiniband"}},  # links that carry what credits allow
 }
+
+
+# Modules that call each other's functions late: a front that hands over to its parts, which need its types.
+CIRCLES: tuple[tuple[str, ...], ...] = (
+    ("models.solvers.credit",),
+    ("models.solvers.load_balance",),
+    ("models.compare.incast_checks", "models.compare.incast_headroom"),
+    ("views.frame", "views.share", "views.review_pack", "views.decision", "views.sensitivity"),
+)
 
 
 def imports_of(path: Path) -> set[str]:
@@ -142,6 +152,45 @@ def test_the_notes_name_these_files() -> None:
     notes = (ROOT / "models" / "README.md").read_text("utf-8")
     listed = notes.split("have the same files where the job is the same (")[1].split(")")[0]
     assert [name.strip("` \n") for name in listed.split(",")] == list(SAME_JOB)
+
+
+def modules_it_runs_with(path: Path) -> set[str]:
+    """Modules a file imports, late ones too; those imported for types only left out."""
+
+    def names(node: ast.AST) -> set[str]:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            return set()
+        if isinstance(node, ast.Import):
+            return {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        return set().union(*map(names, ast.iter_child_nodes(node)))
+
+    return names(ast.parse(path.read_text("utf-8")))
+
+
+def circle(edges: dict[str, set[str]]) -> list[str]:
+    """Modules that import each other in a circle, late imports counted; empty when there is none."""
+    try:
+        tuple(TopologicalSorter(edges).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    paths = [*FILES, *(ROOT / "views").glob("*.py")]
+    modules = {module_of(path).removesuffix(".__init__"): path for path in paths}
+    edges = {
+        name: {
+            other
+            for other in modules_it_runs_with(path) & modules.keys() - {name}
+            if not any(name.startswith(of) and other.startswith(of) for of in CIRCLES)
+        }
+        for name, path in modules.items()
+    }
+    assert not circle(edges)
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})
 
 
 def test_importing_the_models_does_not_import_compiled_kernels() -> None:

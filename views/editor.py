@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from models.compare.candidate_copy import CHANGEABLE, with_copy
+from models.compare.candidate_copy import CHANGEABLE, family_member, with_copy
 from models.scenario.faults import InputError
 from models.scenario.load import dump, loads
 from models.scenario.schema import Scenario
 from views import inputs, show
-from views.ask import Ask
+from views.ask import Ask, base_scenario, whole_scenario
 
 
 def opened() -> None:
@@ -25,8 +25,6 @@ def editor(scenario: Scenario | None) -> None:
     now = inputs.ask()
     text = dump(scenario) if scenario is not None else now.text
     if not text:
-        from views.ask import base_scenario
-
         text = dump(base_scenario(now.name, now.text))
     origin = (now.name, hash(text))
     if st.session_state.get("editor-origin") != origin:
@@ -93,8 +91,6 @@ def copy_and_change(scenario: Scenario) -> None:
 
 
 def _copied(name: str, key: str, value: str) -> None:
-    from views.ask import whole_scenario
-
     now = inputs.ask()
     try:
         scenario = with_copy(whole_scenario(now), name, key, json.loads(value))
@@ -106,9 +102,6 @@ def _copied(name: str, key: str, value: str) -> None:
 
 def add_technology(preset: str) -> None:
     """Adds a copy of the first candidate of the preset's family that runs `preset`."""
-    from models.compare.candidate_copy import family_member
-    from views.ask import whole_scenario
-
     scenario = whole_scenario(inputs.ask())
     name = family_member(scenario, preset)
     if name is not None and all(item.technology != preset for item in scenario.candidates.values()):

@@ -81,6 +81,7 @@ def framed(page: Callable[[Case], None], question: str, pages: Mapping[str, Sequ
         if shown is not None:
             inputs.six_inputs(shown)
             inputs.candidate_chips(shown, charts.candidate_colours(shown))
+            editor.copy_and_change(shown)
     _address(ask)
     if link_fault is not None:
         show.faults(link_fault)

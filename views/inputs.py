@@ -14,7 +14,6 @@ from models.scenario.faults import Fault, InputError
 from models.scenario.load import dump
 from models.scenario.schema import GPUS_MAX, Scenario
 from models.scenario.yaml_text import TEXT_BYTES_MAX
-from views import editor
 from views.ask import Ask, base_scenario, shipped_names, whole_scenario
 from views.glossary import GLOSSARY
 
@@ -186,7 +185,7 @@ def six_inputs(scenario: Scenario) -> None:
 
 
 def candidate_chips(scenario: Scenario, colours: Mapping[str, str]) -> None:
-    """Candidates as coloured chips that can be switched off; and one click to copy one."""
+    """Candidates as coloured chips that can be switched off."""
     names = list(scenario.candidates)
     on = [name for name in names if name not in ask().off] or names
     rules = "".join(
@@ -200,7 +199,6 @@ def candidate_chips(scenario: Scenario, colours: Mapping[str, str]) -> None:
             "Candidates", names, selection_mode="multi", key=control("candidates", on), on_change=_chips_changed,
             args=(tuple(names),),
         )  # fmt: skip
-    editor.copy_and_change(scenario)
 
 
 def _scenario_chosen() -> None:

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from models.compare.axes import Point
 from models.compare.concerns import values_of
 from models.compare.fabrics import Method, phase_times_function
-from models.compare.performance import WorkloadTime
+from models.compare.performance import Setup, WorkloadTime
 from models.scenario.schema import Scenario
 from models.workload.phase import PhaseTime
 from models.workload.plan import WorkPlan, unit_time
-
-if TYPE_CHECKING:
-    from models.compare.sweep_points import Variations
 
 WORTH_IT = 3  # sizes from which they are worked out together
 TOGETHER_MAX = 4096  # so that finished points are written now and then
@@ -37,10 +34,20 @@ def apart_from_sizes(scenario: Scenario, keys: Sequence[str]) -> tuple[str, ...]
     return tuple(key for key in keys if key not in sizes)
 
 
+class Parts(Protocol):
+    """What a sweep knows of its points: keys that change a time, plans and networks."""
+
+    scenario: Scenario
+    time_keys: dict[tuple[str, str], tuple[str, ...]]
+
+    def plan_or_none(self, point: Point, workload: str, candidate: str) -> WorkPlan | None: ...
+    def setup(self, point: Point, candidate: str) -> Setup: ...
+
+
 class SizeGroups:
     """Announced points by candidate and workload, those together that differ in the workload's message size only."""
 
-    def __init__(self, of: Variations, points: Sequence[Point]) -> None:
+    def __init__(self, of: Parts, points: Sequence[Point]) -> None:
         self.of = of
         self._done: set[tuple[int, Method]] = set()  # a size without an answer must not ask for all again
         self._together: dict[tuple[str, str], dict[Values, list[Point]]] = {}

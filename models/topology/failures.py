@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.topology.core_wiring import core_of_cable
-from models.topology.graph import Graph
 from models.topology.size import CannotBuild
+
+if TYPE_CHECKING:
+    from models.topology.graph import Graph
 
 _END = r"(host|leaf|spine|core|group)(\d+)"
 _NAME = re.compile(rf"^(?:(?:rail|plane)(\d+)/)?{_END}(?:-{_END}(?:\.(\d+))?)?$")

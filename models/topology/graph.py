@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from models.topology.failures import with_failures
 from models.topology.network import Network
 from models.topology.size import CannotBuild
 from models.units import size_text
@@ -116,8 +117,6 @@ def graph(network: Network, rate_bytes_per_s: float) -> Graph:
     >>> g.shape.leaves, g.shape.up, g.shape.spines, g.links
     (16, 8, 8, 768)
     """
-    from models.topology.failures import with_failures
-
     shape = shape_of(network)
     first = _first_links(shape)
     check_memory(first[-1] * 9.0 + shape.copies * shape.ports * 8.0, f"a graph of {first[-1]} links")
