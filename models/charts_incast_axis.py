@@ -100,11 +100,11 @@ def strip(
     )
     at = {name: stage_of(stages, name, value) for name, value in now.items()}
     stopping = [name for name, stage in at.items() if stage == "stopped"]
-    finding = (
-        f"Now past the point where links stop: {', '.join(stopping)}"
-        if stopping
-        else "No candidate is past the point where links stop"
-    )
+    finding = "No candidate is past the point where links stop or packets drop"
+    if len(stopping) == len(at):
+        finding = "Every candidate is past the point where links stop or packets drop"
+    elif stopping:
+        finding = f"Now past the point where links stop or packets drop: {', '.join(stopping)}"
     return charts.finished(
         alt.layer(*layers),
         finding,
@@ -128,12 +128,12 @@ def victim(
         high=shown.victim_high_fraction * 100,
     )
     half = half_rate_buffers(points)
-    parts = [f"{charts.number_text(at, 2)} x on {name}" for name, at in half.items() if at == at]
-    finding = (
-        f"The victim falls below half its rate for good at {', '.join(parts)}"
-        if parts
-        else "The victim keeps half its rate or more at the largest bursts"
-    )
+    falls = {name: at for name, at in half.items() if at == at}
+    finding = "The victim keeps half its rate or more at the largest bursts"
+    if falls:
+        first = min(falls, key=lambda name: falls[name])
+        at = charts.number_text(falls[first], 2)
+        finding = f"The victim falls below half its rate for good earliest on {first}, at {at} x its memory"
     return _lines(
         shown, stages, ends, colours, "Victim's goodput, %", alt.Scale(domain=[0, 108], nice=False), finding, 290, False
     )  # fmt: skip

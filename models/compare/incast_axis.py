@@ -252,8 +252,17 @@ def axis_sentence(scenario: Scenario, workload: str) -> str:
             parts.append(f"{name} any size")
             continue
         at, words = float(stop.from_burst_bytes.iloc[0]), str(stop.words.iloc[0])
-        parts.append(f"{name} {size_text(at)} ({words}; now {item.burst_bytes / at:.2g} times that)")
+        parts.append(f"{name} {size_text(at)} ({words}; now {_times(item.burst_bytes / at)} that)")
     return f"With {item.fan_in} senders, a burst of each may grow to: {'; '.join(parts)}."
+
+
+def _times(ratio: float) -> str:
+    """A ratio in words.
+
+    >>> _times(254.3), _times(0.394)
+    ('254 times', '0.39 times')
+    """
+    return f"{ratio:,.0f} times" if ratio >= 10 else f"{ratio:.2g} times"
 
 
 def half_rate_buffers(table: pd.DataFrame) -> dict[str, float]:
