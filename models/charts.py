@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from itertools import pairwise
-from math import isfinite
+from math import ceil, floor, isfinite, log10
 from typing import Any
 
 import altair as alt
@@ -132,6 +132,21 @@ def powers_of_two(values: Iterable[float]) -> list[int]:
     first, last = int(min(known)).bit_length() - 1, max(1, int(max(known))).bit_length()
     ticks = [2**p for p in range(max(0, first), last + 1)]
     return [t for t in ticks if t <= max(known) * 1.5]
+
+
+def nice_ticks(low: float, high: float, count: int = 6) -> list[float]:
+    """About `count` round ticks (steps of 1, 2 or 5 times a power of ten) inside a range.
+
+    >>> nice_ticks(15.3, 17.2), nice_ticks(3.0, 3.0)
+    ([15.5, 16.0, 16.5, 17.0], [])
+    """
+    if not high > low:
+        return []
+    rough = (high - low) / count
+    power = 10.0 ** floor(log10(rough))
+    step = next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= rough)
+    first = ceil(low / step)
+    return [round(i * step, 12) for i in range(first, floor(high / step) + 1)]
 
 
 def spread_labels(

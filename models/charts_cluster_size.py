@@ -105,10 +105,10 @@ def work_per_dollar(table: pd.DataFrame, colours: Mapping[str, str], turns: Sequ
 
 
 SMALL = {
-    "unit_time_s": ("Step time", "s"),
+    "unit_time_s": ("Step time", "seconds"),
     "yearly_usd_per_gpu": ("Cost per GPU", "USD a year"),
-    "scaling_efficiency_fraction": ("Scaling efficiency", "smallest size = 1"),
-    "network_usd_per_gpu": ("Network cost per GPU", "USD a year"),
+    "scaling_efficiency_fraction": ("Scaling", "of smallest size"),
+    "network_usd_per_gpu": ("Network per GPU", "USD a year"),
 }
 
 
@@ -117,20 +117,65 @@ def small(table: pd.DataFrame, column: str, colours: Mapping[str, str], time_tit
     title, unit = SMALL[column]
     title = time_title if column == "unit_time_s" else title
     known = table[(table.status == "ok") & table[column].notna()]
-    scale = alt.Scale(type="log", nice=False) if column == "unit_time_s" else alt.Scale(zero=False)
-    y = alt.Y(f"{column}:Q", scale=scale, axis=charts.axis(unit, tickCount=4))
+    money = column.endswith("usd_per_gpu")
+    if column == "unit_time_s":
+        scale = alt.Scale(type="log", nice=False)
+        axis = charts.axis(unit, values=_round_ticks(float(known[column].min()), float(known[column].max())))
+    else:
+        scale = alt.Scale(zero=False)
+        label = charts.USD if money else "format(datum.value, '.0%')"
+        axis = charts.axis(unit, label, tickCount=4)
     chart = (
         alt.Chart(known)
         .mark_line(point=alt.OverlayMarkDef(size=22), strokeWidth=1.8)
         .encode(
             x=_gpus(table, every=2),
-            y=y,
+            y=alt.Y(f"{column}:Q", scale=scale, axis=axis),
             color=charts.colour(colours),
             tooltip=[
                 "candidate:N",
-                alt.Tooltip("gpus:Q", format=","),
-                alt.Tooltip(f"{column}:Q", format=".4g"),
+                alt.Tooltip("gpus:Q", title="GPUs", format=","),
+                alt.Tooltip(f"{column}:Q", title=title, format=".3g"),
             ],
         )
     )
-    return charts.finished(chart, title, f"{title}, {unit}, against GPUs, one line a candidate.", height=215)
+    found = f"{title}: {_small_finding(known, column)}"
+    drawn = charts.finished(
+        chart, found, f"{title}, {unit}, against GPUs, one line a candidate. {found}.", height=215
+    )
+    return drawn.properties(title=alt.TitleParams(found, anchor="start", fontSize=12, fontWeight=600))
+
+
+def _small_finding(known: pd.DataFrame, column: str) -> str:
+    """What the lines say at the largest size that more than one candidate reaches, in few words."""
+    counts = known.groupby("gpus").candidate.nunique()
+    most = counts[counts == counts.max()]
+    size = int(most.index.max())
+    here = known[known.gpus == size].set_index("candidate")[column]
+    low, high = float(here.min()), float(here.max())
+    if column == "scaling_efficiency_fraction":
+        span = f"{low * 100:.0f} to {high * 100:.0f} %" if high - low > 0.005 else f"{high * 100:.0f} %"
+        return f"{span} at {charts.count_text(size)}"
+    if column == "unit_time_s":
+        return (
+            "level"
+            if high < low * 1.0005
+            else f"{charts.percent_text(high / low - 1)} apart at {charts.count_text(size)}"
+        )
+    if len(here) > 1 and high > low * 1.0005:
+        return (
+            f"{here.idxmin()} least"
+            if column == "yearly_usd_per_gpu"
+            else f"{charts.percent_text(high / low - 1)} apart"
+        )
+    return "level"
+
+
+def _round_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten within a range; only the ones where there are many.
+
+    >>> _round_ticks(3.0, 300.0)
+    [5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
+    """
+    ticks = [m * 10.0**p for p in range(-9, 12) for m in (1, 2, 5) if low <= m * 10.0**p <= high]
+    return ticks if len(ticks) <= 7 else [t for t in ticks if f"{t:e}".startswith("1")]

@@ -56,14 +56,12 @@ def stacked(table: pd.DataFrame, finding: str, subtitle: str) -> Any:
             ],
         )
     )
-    whisker = (
-        alt.Chart(totals)
-        .mark_errorbar(ticks=True, thickness=1.5, color=charts.INK)
-        .encode(
-            y=y,
-            x=alt.X("low_usd:Q", axis=charts.axis("USD over the years, discounted", charts.USD)),
-            x2="high_usd:Q",
-        )
+    span = alt.Chart(totals).mark_rule(strokeWidth=1.5, color=charts.INK)
+    ends = alt.Chart(totals).mark_tick(thickness=1.5, size=10, color=charts.INK)
+    whisker = alt.layer(
+        span.encode(y=y, x=alt.X("low_usd:Q"), x2="high_usd:Q"),
+        ends.encode(y=y, x="low_usd:Q"),
+        ends.encode(y=y, x="high_usd:Q"),
     )
     top = float(totals.high_usd.max())
     words = [

@@ -24,11 +24,16 @@ def time_against_cost(
     x_high = max(cloud.yearly_usd.quantile(0.995), mids.yearly_usd.max())
     x_pad = (x_high - x_low) * 0.04 or 0.01 * x_high
     y_scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
-    x_scale = alt.Scale(domain=[x_low - x_pad, x_high + 5 * x_pad], zero=False, nice=False)
+    names_at = x_high + 0.06 * (x_high - x_low or x_high)
+    x_scale = alt.Scale(domain=[x_low - x_pad, names_at + 0.3 * (names_at - x_low)], zero=False, nice=False)
     x = alt.X(
         "yearly_usd:Q",
         scale=x_scale,
-        axis=charts.axis("Ownership cost of the cluster, USD per year", charts.USD),
+        axis=charts.axis(
+            "Ownership cost of the cluster, USD per year",
+            charts.USD,
+            values=charts.nice_ticks(x_low, x_high, 5),
+        ),
     )
     y = alt.Y("time:Q", scale=y_scale, axis=charts.axis(time_title))
     inside = cloud[
@@ -52,21 +57,33 @@ def time_against_cost(
             tooltip=[
                 alt.Tooltip("candidate:N", title="candidate"),
                 alt.Tooltip("cost_text:N", title="cost a year"),
-                alt.Tooltip("time:Q", title=time_title, format=".4g"),
+                alt.Tooltip("time:Q", title=time_title, format=".3g"),
             ],
         )
     )
-    places = charts.spread_labels(dict(zip(mids.candidate, mids.time, strict=True)), low, high, 0.075)
+    # names stand right of the cloud, where no dot lies under them, each tied to its mid by a thin line
+    places = charts.spread_labels(dict(zip(mids.candidate, mids.time, strict=True)), low, high, 0.085)
+    named = shown.assign(place=[places[name] for name in shown.candidate], names_at=names_at)
+    ties = (
+        alt.Chart(named)
+        .mark_rule(strokeWidth=0.8, opacity=0.7)
+        .encode(x=x, y=y, x2="names_at:Q", y2="place:Q", color=colour)
+    )
     labels = (
-        alt.Chart(shown.assign(place=[places[name] for name in shown.candidate]))
-        .mark_text(align="left", dx=12, fontSize=12, fontWeight=600)
-        .encode(x=x, y=alt.Y("place:Q", scale=y_scale), text="candidate:N", color=colour)
+        alt.Chart(named)
+        .mark_text(align="left", dx=4, fontSize=12, fontWeight=600)
+        .encode(
+            x=alt.X("names_at:Q", scale=x_scale),
+            y=alt.Y("place:Q", scale=y_scale),
+            text="candidate:N",
+            color=colour,
+        )
     )
     parts = "; ".join(
-        f"{r.candidate} {usd_text(r.yearly_usd)} a year, {r.time:.4g}" for r in charts.rows(mids)
+        f"{r.candidate} {usd_text(r.yearly_usd)} a year, {r.time:.3g}" for r in charts.rows(mids)
     )
     return charts.finished(
-        draws + line + points + labels,
+        draws + line + ties + points + labels,
         finding,
         f"Scatter of {time_title.lower()} against ownership cost a year, lower left is better. {parts}.",
         "Dots: draws of prices and model error, less what all share; lower left is better",
@@ -110,14 +127,34 @@ def against_best(table: pd.DataFrame, colours: Mapping[str, str], best: str) -> 
                      alt.Tooltip("high:Q", format=".3g"), "odds:N"],
         )
     )  # fmt: skip
-    text = alt.Chart(shown).mark_text(dy=-20, fontSize=11, color=charts.INK).encode(y=y, x=x, text="odds:N")
+    near = shown.mid > -0.3 * (
+        high - low
+    )  # there the middle of the words would stand on the line of the best
+    style: dict[str, Any] = {"dy": -20, "fontSize": 11, "color": charts.INK}
+    text = alt.layer(
+        *(
+            alt.Chart(part).mark_text(align=side, dx=shift, **style).encode(y=y, x=x, text="odds:N")
+            for part, side, shift in ((shown[near], "right", -5), (shown[~near], "center", 0))
+            if len(part)
+        )
+    )
     words = "; ".join(
         f"{r.candidate} {r.mid:+.1f} % ({r.low:+.1f} to {r.high:+.1f}), {r.odds}" for r in charts.rows(shown)
     )
     return charts.finished(
         zero + whisker + point + text,
-        "How sure: 90 % bands, draw by draw",
+        _sureness(shown, best),
         f"Work per dollar of each candidate against {best}, with 90 % bands. {words}.",
-        "Above the mark: share of draws in which it is best",
+        "90 % bands; above: how often it is best",
         height=340,
     )
+
+
+def _sureness(shown: pd.DataFrame, best: str) -> str:
+    """How often the best is best, and who may be best after all."""
+    odds = charts.percent_text(float(shown[shown.candidate == best].probability_best_fraction.iloc[0]))
+    others = shown[(shown.candidate != best) & (shown.high >= 0)]
+    if len(shown) == 1:
+        return "One candidate only"
+    may = {0: "", 1: "; one other may be"}.get(len(others), f"; {len(others)} others may be")
+    return f"Best in {odds} of draws{may}"

@@ -10,6 +10,12 @@ import pandas as pd
 
 from models import charts
 
+KINDS = {
+    "collective": "collectives", "p2p_bw": "point-to-point bandwidth", "p2p_lat": "point-to-point latency",
+    "training_step": "training steps", "storage": "storage", "bom": "bills of material", "incast": "incasts", "victim": "victims",
+    "permutation": "permutations", "credit": "credits", "collective_packet": "collectives, packet by packet",
+    "steady": "steady state", "join": "joining flows",
+}  # fmt: skip
 KIND_COLOURS = [
     "#4C6A92",
     "#B5654A",
@@ -34,7 +40,9 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
         & (table.bound == "")
     ]
     used = used.assign(
-        ratio=used.prediction / used.value, what=used.kind + ", " + used.metric + ", " + used.unit
+        kind=used.kind.map(lambda kind: KINDS.get(kind, kind)),
+        ratio=used.prediction / used.value,
+        what=used.kind + ", " + used.metric + ", " + used.unit,
     )
     low, high = (
         float(min(used.value.min(), used.prediction.min())),
@@ -43,7 +51,7 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
     grid = np.geomspace(low * 0.8, high * 1.25, 40)
     wedges = pd.DataFrame({"value": grid, **{f"e{e}": grid * (1 + e / 100) for e in (-25, -10, 10, 25)}})
     scale = alt.Scale(type="log", domain=[low * 0.8, high * 1.25], nice=False)
-    sign = "format(datum.value, ',~g')"
+    sign = charts.THOUSANDS
     decades = [10.0**p for p in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)]
     x = alt.X("value:Q", scale=scale, axis=charts.axis("Measured, each in its unit", sign, values=decades))
     y = alt.Y("e25:Q", scale=scale, axis=charts.axis("Predicted", sign, values=decades))
@@ -63,7 +71,7 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
             color=alt.Color(
                 "kind:N",
                 scale=alt.Scale(domain=kinds, range=[KIND_COLOURS[i % len(KIND_COLOURS)] for i in range(len(kinds))]),
-                legend=alt.Legend(orient="bottom", title=None),
+                legend=alt.Legend(orient="bottom", title=None, columns=3),
             ),
             tooltip=["id:N", "what:N", alt.Tooltip("value:Q", format=".4g"), alt.Tooltip("prediction:Q", format=".4g"),
                      alt.Tooltip("error_pct:Q", format=".3g"), "source:N"],
@@ -75,15 +83,20 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
         f"{inside:.0f} % of {len(used)} figures within 10 % of what was measured",
         f"Predicted against measured for {len(used)} reference figures, log-log, with 10 and 25 per cent wedges.",
         "Dark wedge 10 %, light wedge 25 %; hover a dot for set-up and source",
-        height=460,
+        height=400,
     )
 
 
 def errors_by_kind(table: pd.DataFrame) -> Any:
     """Signed error of every usable row, one strip a kind."""
     used = table[table.usable & table.error_pct.notna() & (table.bound == "")]
+    used = used.assign(kind=used.kind.map(lambda kind: KINDS.get(kind, kind)))
     kinds = list(used.groupby("kind").size().sort_values(ascending=False).index)
-    y = alt.Y("kind:N", sort=kinds, axis=alt.Axis(title=None, ticks=False, domain=False, labelFontSize=12))
+    y = alt.Y(
+        "kind:N",
+        sort=kinds,
+        axis=alt.Axis(title=None, ticks=False, domain=False, labelFontSize=11, labelLimit=150),
+    )
     reach = max(30.0, float(used.error_pct.abs().quantile(0.995)) * 1.1)
     x = alt.X(
         "error_pct:Q",
@@ -113,10 +126,10 @@ def errors_by_kind(table: pd.DataFrame) -> Any:
     size = float(worst.error_pct.iloc[0]) if len(worst) else 0.0
     return charts.finished(
         wedge + ticks,
-        f"Largest miss: {name}, {size:+.0f} %",
+        f"Half of all errors below {used.error_pct.abs().median():.2g} %; largest miss {size:+.0f} %",
         f"Signed error of {len(used)} figures by kind, with 10 and 25 per cent bands.",
-        "One tick a figure; bands 10 % and 25 %",
-        height=460,
+        f"One tick a figure; bands 10 % and 25 %; the largest: {name}",
+        height=400,
     )
 
 
@@ -126,10 +139,18 @@ def queue_curves(curves: pd.DataFrame, case: str) -> Any:
     theirs, ours = own[own.who == "packet simulator"], own[own.who == "this model"]
     x = alt.X("time_us:Q", axis=charts.axis("Time, us"))
     y = alt.Y("queue_kb:Q", axis=charts.axis("Queue, kB", charts.THOUSANDS))
-    under = alt.Chart(theirs).mark_line(strokeWidth=4, opacity=0.35, color="#000000").encode(x=x, y=y)
+    under = alt.Chart(theirs).mark_line(strokeWidth=4, opacity=0.35, color=charts.INK).encode(x=x, y=y)
     above = alt.Chart(ours).mark_line(strokeWidth=1.6, color="#D55E00").encode(x=x, y=y)
-    peak = ours.queue_kb.max() / theirs.queue_kb.max() - 1.0
-    words = f"thick: simulator, line: this model; peak {peak * 100:+.1f} %"
+    peak = 100 * (ours.queue_kb.max() / theirs.queue_kb.max() - 1.0)
+    finding = (
+        "Same peak queue"
+        if abs(peak) < 0.5
+        else f"Peak queue {abs(peak):.1f} % {'above' if peak > 0 else 'below'}"
+    )
     return charts.finished(
-        alt.layer(under, above), case, f"Queue of {case}: packet simulator and this model", words, 190
+        alt.layer(under, above),
+        finding,
+        f"Queue of {case}: packet simulator and this model. {finding}.",
+        case.replace("_", " "),
+        190,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,16 @@ from models.compare.flips import setting_text
 from models.compare.verdict import percent
 
 LEAST_SWING = 2e-4
+WORDS = (  # names of scenario keys as a reader of the trade says them
+    ("gbit per s per core", "Gbit/s a core moves"), ("cores", "CPU cores a NIC may use"),
+    ("network efficiency fraction", "share of the link NCCL reaches"), ("host pair latency us", "latency of a pair of hosts"),
+    ("hop latency us", "latency of a hop"), ("step latency factor", "latency of a collective's step"),
+    ("imbalance fraction", "imbalance of adaptive routing"), ("streaming fraction", "share of the link SHARP reaches"),
+    ("loss fraction", "packet loss"), ("queue pairs", "queue pairs a connection"), ("granted", "SHARP granted"),
+    ("overlap of dp", "overlap of DP"), ("overlap of tp", "overlap of TP"), ("overlap of pp", "overlap of PP"),
+    ("overlap of ep", "overlap of EP"), ("overlap of cp", "overlap of CP"), ("usd per kwh", "price of a kWh"),
+    ("pue", "PUE"), ("space usd per kw month", "rent of a kW and month"), ("dynamic threshold", "buffer threshold"),
+)  # fmt: skip
 
 
 def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second: str, rows: int = 14) -> Any:
@@ -20,6 +31,7 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
     shown = table[table.swing >= LEAST_SWING].sort_values("swing", ascending=False).head(rows)
     if shown.empty:
         shown = table.head(rows)
+    shown = shown.assign(input=[input_text(name) for name in shown.input])
     order = list(shown.input)
     ends = pd.concat(
         [
@@ -31,7 +43,7 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
     )  # fmt: skip
     mid = float(shown.lead_mid.iloc[0]) * 100
     low, high = min(0.0, float(ends.lead.min())), max(0.0, float(ends.lead.max()))
-    pad = (high - low) * 0.13 or 0.1
+    pad = (high - low) * 0.2 or 0.1
     scale = alt.Scale(domain=[low - pad, high + pad], nice=False)
     y = alt.Y(
         "input:N",
@@ -72,14 +84,29 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
     )
     if len(finding) > 90:
         finding = f"{len(flips)} inputs can flip the answer"
-    right, left = ends[ends.lead > ends.mid], ends[ends.lead <= ends.mid]
+    # an end that moves nothing has no bar, so no words either
+    moved = ends[(ends.lead - ends.mid).abs() > 0.003 * (high - low)]
+    right, left = moved[moved.lead > moved.mid], moved[moved.lead <= moved.mid]
     return charts.finished(
         alt.layer(bars, zero, now, label, written("left", right), written("right", left)),
         finding,
         f"Tornado: lead of {first} over {second} with one input at a time at its low and high. Largest: {order[0]}.",
         "One input at a time to its low and high; colour: who is best then; left of the red line the order turns",
-        height=110 + 25 * len(order),
+        height=100 + 23 * len(order),
     )
+
+
+def input_text(text: str) -> str:
+    """An input of the tornado in words of the trade, alone or in a sentence that says "if <input> is".
+
+    >>> input_text("gbit per s per core, Ethernet TCP 400G"), input_text("overlap of dp traffic, training")
+    ('Gbit/s a core moves, Ethernet TCP 400G', 'overlap of DP traffic, training')
+    >>> input_text("B gives most work per dollar if cores of A is 2 instead of 6.")
+    'B gives most work per dollar if CPU cores a NIC may use of A is 2 instead of 6.'
+    """
+    for key, words in WORDS:
+        text = re.sub(rf"(^|(?<=\bif )){key}(?![a-z])", words, text)
+    return text
 
 
 def price_line(

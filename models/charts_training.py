@@ -45,7 +45,7 @@ def stacked(parts: pd.DataFrame, order: list[str], finding: str, with_compute: b
         "time_s:Q",
         stack="zero",
         scale=alt.Scale(domain=[0, top * 1.09], nice=False),
-        axis=charts.axis("Time of a step, s"),
+        axis=charts.axis("Time of a step, s", tickCount=8),
     )
     bars = (
         alt.Chart(shown)
@@ -74,5 +74,5 @@ def stacked(parts: pd.DataFrame, order: list[str], finding: str, with_compute: b
         finding,
         f"Stacked bars of the time of a step. {spoken}.",
         what,
-        height=150 + 32 * len(labels),
+        height=140 + 28 * len(labels),
     )

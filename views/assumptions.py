@@ -6,10 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from models.compare.assumptions import assumption_table
-from views import answers, show
+from views import answers, inputs, show
 from views.ask import base_scenario
 from views.frame import Case
 from views.kept import kept
+
+SHOWN = ("all", "changed", "weak")
 
 
 def page(case: Case, question: str) -> None:
@@ -27,13 +29,17 @@ def page(case: Case, question: str) -> None:
     _search(table)
 
 
-@st.fragment
 def _search(table: pd.DataFrame) -> None:
     left, middle, right = st.columns([3, 3, 2], vertical_alignment="bottom")
-    words = left.text_input("Search", key="assumption-search", placeholder="latency, price, sw_qm9700 ...")
-    groups = middle.multiselect("Group", list(dict.fromkeys(table.group)), key="assumption-groups")
+    words = left.text_input(
+        "Search", placeholder="latency, price, sw_qm9700 ...", **inputs.held("assumption-search", "")
+    )
+    options = list(dict.fromkeys(table.group))
+    groups = middle.multiselect(
+        "Group", options, placeholder="all", **inputs.held("assumption-groups", [], options)
+    )
     only = right.segmented_control(
-        "Show", ["all", "changed", "weak"], default="all", key="assumption-only", required=True
+        "Show", SHOWN, required=True, **inputs.held("assumption-only", "all", SHOWN)
     )
     found = table
     for word in words.split():
@@ -48,12 +54,20 @@ def _search(table: pd.DataFrame) -> None:
     if found.empty:
         st.info("Nothing matches. Clear the search or the filters.")
         return
-    shown = found.assign(changed=found.changed.map({True: "changed", False: ""}))
+    shown = pd.DataFrame(
+        {
+            "Group": found.group, "Parameter": found.parameter, "Value": found.value, "Unit": found.unit,
+            "Low": found.low, "High": found.high, "Confidence": found.confidence,
+            "Changed": found.changed.map({True: "changed", False: ""}), "Source": found.source,
+        }
+    )  # fmt: skip
     show.table(
-        "assumptions", shown, full=table, height=560, caption=f"{len(found)} of {len(table)}",
+        "assumptions", shown, full=table, height=560, caption=f"{len(found)} of {len(table)}", about="all of them",
         columns={
-            "value": st.column_config.TextColumn(width="small"),
-            "parameter": st.column_config.TextColumn(width="medium"),
-            "source": st.column_config.TextColumn(width="large"),
+            "Group": st.column_config.TextColumn(width=110), "Parameter": st.column_config.TextColumn(width=215),
+            "Value": st.column_config.TextColumn(width=120), "Unit": st.column_config.TextColumn(width=62),
+            "Low": st.column_config.TextColumn(width=58), "High": st.column_config.TextColumn(width=58),
+            "Confidence": st.column_config.TextColumn(width=105), "Changed": st.column_config.TextColumn(width=70),
+            "Source": st.column_config.TextColumn(width=420),
         },
     )  # fmt: skip

@@ -77,10 +77,10 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 
     return pd.DataFrame(
         {
-            "GPUs": table.gpus,
+            "GPUs": [charts.count_text(int(size)) for size in table.gpus],
             "Candidate": table.candidate,
             "Work per dollar, of best": text("relative_work_per_dollar", charts.percent_text),
-            "Time": text("unit_time_s", lambda v: charts.number_text(v, 4) + " s"),
+            "Time": text("unit_time_s", lambda v: charts.number_text(v) + " s"),
             "Cost per GPU and year": text("yearly_usd_per_gpu", usd_text),
             "Scaling efficiency": text("scaling_efficiency_fraction", charts.percent_text),
             "Tiers": text("tiers", lambda v: f"{v:.0f}"),

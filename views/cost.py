@@ -35,7 +35,7 @@ def page(case: Case, question: str) -> None:
     if case.scenario.prices:
         st.caption(f"{len(case.scenario.prices)} prices are set by this scenario. {answer.verdict.sentence}")
     with st.expander("Ownership, year by year"):
-        show.table("ownership", answer.ownership)
+        show.table("ownership", answer.ownership, height=400)
     with st.expander("Assumptions"):
         e = case.scenario.economics
         st.markdown(
@@ -68,11 +68,10 @@ def sentence(answer: Comparison) -> str:
     return f"{first}. The networks are {span} of the purchase."
 
 
-@st.fragment
 def _breakdown(answer: Comparison, colours: dict[str, str], key: tuple[str, ...]) -> None:
     scope = st.segmented_control(
-        "Shown", list(SCOPES), default="networks", format_func=SCOPES.__getitem__, key="cost-scope",
-        label_visibility="collapsed", required=True,
+        "Shown", list(SCOPES), format_func=SCOPES.__getitem__, label_visibility="collapsed", required=True,
+        **inputs.held("cost-scope", "networks", SCOPES),
     )  # fmt: skip
     table = kept(
         ("cost", key, scope),
@@ -97,8 +96,8 @@ def _breakdown(answer: Comparison, colours: dict[str, str], key: tuple[str, ...]
     with right:
         if len(names) > 1:
             a, b = st.columns(2)
-            first = a.selectbox("From", names, index=0, key="cost-from")
-            second = b.selectbox("To", names, index=len(names) - 1, key="cost-to")
+            first = a.selectbox("From", names, **inputs.held("cost-from", names[0], names))
+            second = b.selectbox("To", names, **inputs.held("cost-to", names[-1], names))
             if first == second:
                 st.caption("Choose two different candidates to see where they differ.")
             else:
@@ -107,28 +106,32 @@ def _breakdown(answer: Comparison, colours: dict[str, str], key: tuple[str, ...]
                     lambda: charts_cost.waterfall(difference(table, first, second), colours),
                     key, scope, first, second,
                 )  # fmt: skip
-    show.table("cost_by_category", _wide(table), full=table.drop(columns="order"))
+    wide = _wide(table)
+    show.table("cost_by_category", wide, full=table.drop(columns="order"), height=36 * (len(wide) + 1))
 
 
 def _wide(table: pd.DataFrame) -> pd.DataFrame:
-    order = table.drop_duplicates("category").sort_values("order").category
-    wide = table.pivot_table(index="candidate", columns="category", values="mid_usd", sort=False)[list(order)]
+    """Categories down, candidates across, the sum first: at four candidates nothing is cut."""
+    order = list(table.drop_duplicates("category").sort_values("order").category)
+    wide = table.pivot_table(index="category", columns="candidate", values="mid_usd", sort=False).reindex(
+        order
+    )
+    wide = wide[list(dict.fromkeys(table.candidate))]
     text = wide.map(lambda v: charts.MISSING if pd.isna(v) else usd_text(v))
-    text.insert(0, "total", [usd_text(v) for v in wide.sum(axis=1)])
-    return text.reset_index()
+    total = pd.DataFrame([[usd_text(v) for v in wide.sum()]], index=["all"], columns=wide.columns)
+    return pd.concat([total, text]).rename_axis("Category", axis=0).rename_axis(None, axis=1).reset_index()
 
 
-@st.fragment
 def _bill(answer: Comparison) -> None:
     names = [value.candidate for value in answer.values]
-    name = st.selectbox("Bill of materials of", names, key="bill-of")
+    name = st.selectbox("Bill of materials of", names, **inputs.held("bill-of", names[0], names))
     bill = answer.bill[answer.bill.candidate == name]
     shown = pd.DataFrame(
         {
             "Network": bill.network,
             "Tier": bill.tier,
             "Part": bill.description,
-            "Quantity": bill.quantity_total,
+            "Quantity": [charts.number_text(v, 6) for v in bill.quantity_total],
             "Unit": [_price_text(v, charts.MISSING) for v in bill.unit_price_mid_usd],
             "Sum": [_price_text(v, "unknown") for v in bill.extended_mid_usd],
             "Confidence": bill.price_confidence,
@@ -137,7 +140,7 @@ def _bill(answer: Comparison) -> None:
     )
     show.table(
         "bill_of_materials", shown, full=bill, height=420,
-        columns={"Part": st.column_config.TextColumn(width="medium"), "Source": st.column_config.TextColumn(width="medium")},
+        columns={"Part": st.column_config.TextColumn(width=290), "Source": st.column_config.TextColumn(width=330)},
     )  # fmt: skip
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from models import charts, charts_decision
 from models.compare import standing
 from models.compare.comparison import Comparison
+from models.compare.verdict import gap, percent
 from models.units import usd_text
 from views import answers, show
 from views.frame import Case
 from views.kept import kept
 
+LEVEL_TIME_FRACTION = 0.005  # times nearer than this are told as no difference, as the verdict does
+
 
 def page(case: Case, question: str) -> None:
     """The answer in a sentence, time against cost, how sure, the table, what flips it, risk."""
     answer = answers.comparison(case.scenario)
-    show.heading(answer.verdict.sentence, f"{question} {case.scenario.question}")
+    show.heading(answer.verdict.sentence, f"{question} {asked(case)}")
     answers.method_note(case.scenario, answer)
     left, right = st.columns([3, 2], gap="medium")
     key = (case.key, answer.methods)
@@ -47,11 +52,27 @@ def page(case: Case, question: str) -> None:
             aside=True,
         )
         if facts is not None:
-            show.table("risk_facts", facts, {"fact": st.column_config.TextColumn(width="large")})
+            show.table(
+                "risk_facts", _headed(facts), {"Fact": st.column_config.TextColumn(width="large")}, full=facts
+            )
     warnings(answer)
     with st.expander("All figures by both methods"):
-        show.table("comparison", answer.comparison)
+        show.table("comparison", _comparison_text(answer.comparison), full=answer.comparison, height=420)
     assumptions(answer)
+
+
+def asked(case: Case) -> str:
+    """The scenario's own question, and what was changed since it was asked."""
+    changes = [
+        f"{key} {charts.count_text(value) if type(value) is int else value}"
+        for key, value in case.ask.changes
+    ]
+    if case.ask.nic_gbit_per_s:
+        changes.insert(0, f"NICs of {case.ask.nic_gbit_per_s} Gbit/s")
+    if not changes:
+        return case.scenario.question
+    shown = ", ".join(changes[:2]) + (f" and {len(changes) - 2} more" if len(changes) > 2 else "")
+    return f"{case.scenario.question} Changed since: {shown}."
 
 
 def finding(answer: Comparison) -> str:
@@ -60,6 +81,11 @@ def finding(answer: Comparison) -> str:
     cheapest = min(answer.values, key=lambda v: v.yearly_usd).candidate
     if fastest == cheapest:
         return f"{fastest} is both fastest and cheapest to own"
+    apart = gap(
+        fastest, cheapest, answer.drawn.relative_work, {v.candidate: v.relative_work for v in answer.values}
+    )
+    if apart.low <= 0 or apart.mid < LEVEL_TIME_FRACTION:
+        return f"{cheapest} is cheapest to own and level with the fastest"
     return f"{fastest} is fastest, {cheapest} cheapest to own"
 
 
@@ -69,25 +95,51 @@ def candidate_text(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Candidate": table.candidate,
-            "Work per dollar against best": [
-                "best"
-                if r.Index == 0
-                else f"{charts.percent_text(r.against_best_fraction, signed=True)}"
-                + (
-                    ""
-                    if r.against_best_low_fraction == r.against_best_high_fraction
-                    else f"  ({charts.percent_text(r.against_best_low_fraction, signed=True)}"
-                    f" to {charts.percent_text(r.against_best_high_fraction, signed=True)})"
-                )
-                for r in table.itertuples()
+            f"{table.candidate.iloc[0]} leads by": [
+                charts.MISSING if r.Index == 0 else _lead(r) for r in table.itertuples()
             ],
             "Best in": [charts.percent_text(v) for v in table.probability_best_fraction],
             "Cost a year": [usd_text(v) for v in table.yearly_cost_usd],
             "Capital": [usd_text(v) for v in table.capital_usd],
             "Network share": [charts.percent_text(v) for v in table.network_share_of_capital_fraction],
-            f"Time, {unit}": [charts.number_text(v, 4) for v in table.time],
+            f"Time, {unit}": [charts.number_text(v) for v in table.time],
         }
     )
+
+
+def _lead(row: Any) -> str:
+    """Lead of the best over a candidate with its band, on the verdict's own terms: best over other, less one."""
+    mid, low, high = (
+        1.0 / (1.0 + behind) - 1.0
+        for behind in (
+            row.against_best_fraction,
+            row.against_best_high_fraction,
+            row.against_best_low_fraction,
+        )
+    )
+    if low == high:
+        return percent(mid)
+    return f"{percent(mid)}  ({percent(low)} to {percent(high)})"
+
+
+def _headed(table: pd.DataFrame) -> pd.DataFrame:
+    return table.rename(columns={name: name.replace("_", " ").capitalize() for name in table.columns})
+
+
+def _comparison_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Every figure with its band, three digits, the unit beside it."""
+    figures = {
+        name.capitalize(): [
+            charts.number_text(v) if isinstance(v, int | float) else charts.MISSING for v in table[name]
+        ]
+        for name in ("value", "low", "high")
+    }
+    return pd.DataFrame(
+        {
+            "Candidate": table.candidate, "Method": table.method, "Workload": table.workload,
+            "Figure": table.metric.str.replace("_", " "), **figures, "Unit": table.unit, "Source": table.source,
+        }
+    )  # fmt: skip
 
 
 def flips(case: Case) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
-from models import charts_evidence
+from models import charts, charts_evidence
 from models.compare.evidence_tables import (
     error_table,
     evidence_sentence,
@@ -18,11 +20,9 @@ from models.compare.evidence_tables import (
 )
 from models.evidence.records import ValidationRow
 from models.scenario.faults import InputError
-from views import show
+from views import inputs, show
 from views.frame import Case
 from views.kept import kept
-
-MISS_COLUMNS = ["id", "kind", "operation", "fabric", "value", "prediction", "unit", "error_pct", "source"]
 
 
 def page(case: Case, question: str) -> None:
@@ -37,29 +37,29 @@ def page(case: Case, question: str) -> None:
     if rows is None:
         st.caption("Every published figure is predicted again by the models in this copy.")
         return
-    place = st.container()
+    body = st.container()
     packet = _packet()
     rows = [*rows, *packet]
     table = kept(("evidence rows", len(packet)), lambda: row_table(rows))
-    with place:
+    with body:
         show.heading(evidence_sentence(table), question)
-    kinds = list(dict.fromkeys(table[table.usable].kind))
-    _chart(table, kinds)
-    errors = kept(("evidence errors", len(packet)), lambda: error_table(rows))
-    show.table(
-        "errors", errors.round({"median_abs_pct_error": 1, "p90_abs_pct_error": 1}), full=errors, height=360,
-        caption="Error by kind, fabric, hardware and size",
-    )  # fmt: skip
+        _chart(table, list(dict.fromkeys(table[table.usable].kind)))
+        errors = kept(("evidence errors", len(packet)), lambda: error_table(rows))
+        shown = kept(("evidence errors shown", len(packet)), lambda: _errors(errors))
+        show.table(
+            "errors", shown, full=errors, height=330, caption="Error by kind, fabric, hardware and size"
+        )
     _curves()
     _held_out()
     worst = misses(table)
     show.table(
-        "misses", worst[MISS_COLUMNS].round(2),
-        full=table, caption="Largest misses (the CSV holds every row)",
+        "misses", _misses(worst), full=table, caption="Largest misses", about="every row",
+        columns={"Why it misses": st.column_config.TextColumn(width="large"), "Source": st.column_config.TextColumn(width="large")},
     )  # fmt: skip
     unusable = table[~table.usable]
     with st.expander(f"{len(unusable)} rows not compared, and why"):
-        show.table("not_compared", unusable[["id", "kind", "fabric", "reason", "source"]])
+        why = unusable[["id", "kind", "fabric", "reason", "source"]]
+        show.table("not_compared", why.rename(columns=str.capitalize), full=why, height=400)
     bounds = table[table.bound != ""]
     if len(bounds):
         met = int((bounds.bound == "met").sum())
@@ -105,7 +105,7 @@ def _held_out() -> None:
     if table is not None:
         show.table(
             "held_out",
-            table.round(1),
+            _held_out_text(table),
             full=table,
             caption="Collectives predicted by constants their source had no part in",
         )
@@ -131,9 +131,11 @@ def _curves() -> None:
             )
 
 
-@st.fragment
 def _chart(table: pd.DataFrame, kinds: list[str]) -> None:
-    chosen = st.pills("Kinds", kinds, selection_mode="multi", default=kinds, key="evidence-kinds")
+    chosen = st.pills(
+        "Kinds", kinds, selection_mode="multi", format_func=_kind,
+        label_visibility="collapsed", **inputs.held("evidence-kinds", kinds, kinds),
+    )  # fmt: skip
     part = table[table.kind.isin(chosen)]
     if part[part.usable & (part.bound == "")].empty:
         st.info("Choose at least one kind with compared rows.")
@@ -147,3 +149,63 @@ def _chart(table: pd.DataFrame, kinds: list[str]) -> None:
         show.chart(
             "errors_by_kind", lambda: charts_evidence.errors_by_kind(part), len(table), *sorted(chosen)
         )
+
+
+def _kind(name: str) -> str:
+    return charts_evidence.KINDS.get(name, name)
+
+
+def _errors(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Kind": [_kind(kind) for kind in table.kind],
+            "Operation": table.operation.str.replace("_", "-"),
+            "Fabric": table.fabric,
+            "Hardware": table.hardware,
+            "Figure": table.metric,
+            "Size or set": table.band,
+            "Rows": table.rows,
+            "Sources": table.sources,
+            "Median error": [f"{charts.number_text(v)} %" for v in table.median_abs_pct_error],
+            "90 % below": [f"{charts.number_text(v)} %" for v in table.p90_abs_pct_error],
+        }
+    )
+
+
+def _held_out_text(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Group": table.group,
+            "Rows": table.rows,
+            "Median error": [f"{charts.number_text(v)} %" for v in table.median_abs_pct_error],
+            "90 % below": [f"{charts.number_text(v)} %" for v in table.p90_abs_pct_error],
+        }
+    )
+
+
+def _misses(table: pd.DataFrame) -> pd.DataFrame:
+    rows = charts.rows(table)
+    return pd.DataFrame(
+        {
+            "Id": table.id,
+            "What": [", ".join(word for word in (_kind(r.kind), r.operation.replace("_", "-"), r.fabric) if word) for r in rows],
+            "Measured": [f"{charts.number_text(r.value)} {r.unit}" for r in rows],
+            "Predicted": [f"{charts.number_text(r.prediction)} {r.unit}" for r in rows],
+            "Error": [charts.percent_text(r.error_pct / 100, signed=True) for r in rows],
+            "Why it misses": [miss_reason(r) for r in rows],
+            "Source": table.source,
+        }
+    )  # fmt: skip
+
+
+def miss_reason(row: Any) -> str:
+    """What is known of a miss: whether the stated band holds it, and what makes such a row hard."""
+    held = row.low is not None and row.high is not None and row.low <= row.value <= row.high
+    parts = ["inside the stated band" if held else "outside the stated band"]
+    if row.hardware == "new":
+        parts.append("hardware that no row behind the constants has")
+    if row.band == "< 16 MiB":
+        parts.append("small message: latency of host and library differs by site")
+    if row.fabric == "nvlink":
+        parts.append("inside a node: no network in it")
+    return "; ".join(parts)

@@ -8,8 +8,10 @@ import streamlit as st
 from models import charts, charts_training
 from models.compare.training_table import step_parts, step_sentence, step_totals
 from models.units import duration_text, size_text
-from views import answers, show
+from views import answers, inputs, show
 from views.frame import Case
+
+SCOPES = ("Without compute", "Whole step")
 
 
 def page(case: Case, question: str) -> None:
@@ -24,7 +26,9 @@ def page(case: Case, question: str) -> None:
             "Choose a scenario with one on the left, or add a workload of kind llm_training in the editor."
         )
         return
-    name = names[0] if len(names) == 1 else st.selectbox("Workload", names, key="step-workload")
+    name = names[0]
+    if len(names) > 1:
+        name = st.selectbox("Workload", names, **inputs.held("step-workload", names[0], names))
     parts = step_parts(answer, name)
     show.heading(step_sentence(parts), question)
     answers.method_note(case.scenario, answer)
@@ -38,7 +42,7 @@ def page(case: Case, question: str) -> None:
             layout = f"TP {item.tp}, PP {item.pp}, DP {item.dp}, CP {item.cp}, EP {item.ep}, micro-batch {item.micro_batch}"
             st.markdown(
                 f"- Layout: {layout}, ZeRO-{item.zero}, recompute {item.recompute}, "
-                f"{item.global_batch_sequences:,} sequences a step."
+                f"{charts.count_text(item.global_batch_sequences)} sequences a step."
             )
         plan = next(w.plan for w in answer.performance if w.workload == name)
         for note in (*plan.notes, *plan.warnings):
@@ -46,12 +50,14 @@ def page(case: Case, question: str) -> None:
         show.terms("exposed", "bubble", "TP", "PP", "DP", "EP", "CP", "analytical", "fluid")
 
 
-@st.fragment
 def _stack(parts: pd.DataFrame, key: tuple[str, ...]) -> None:
     whole = st.segmented_control(
-        "Shown", ["Without compute", "Whole step"], default="Without compute", key="step-scope",
-        label_visibility="collapsed", required=True,
-    )  # fmt: skip
+        "Shown",
+        SCOPES,
+        label_visibility="collapsed",
+        required=True,
+        **inputs.held("step-scope", SCOPES[0], SCOPES),
+    )
     totals = step_totals(parts).groupby("candidate", sort=False)["total_s"].mean().sort_values()
     spread = float(totals.iloc[-1] / totals.iloc[0] - 1)
     finding = (
@@ -61,7 +67,7 @@ def _stack(parts: pd.DataFrame, key: tuple[str, ...]) -> None:
     )
     show.chart(
         "training_step",
-        lambda: charts_training.stacked(parts, list(totals.index), finding, whole == "Whole step"),
+        lambda: charts_training.stacked(parts, list(totals.index), finding, whole == SCOPES[1]),
         *key, whole,
     )  # fmt: skip
 
@@ -71,20 +77,32 @@ def _phases(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Candidate": table.candidate,
             "Method": table.method,
-            "Phase": table.phase,
-            "Operation": table.operation,
-            "Ranks": table.ranks,
+            "Phase": [_phase_text(name) for name in table.phase],
+            "Ranks": [charts.count_text(int(v)) for v in table.ranks],
             "Message": [size_text(v) for v in table.message_bytes],
-            "Times a step": [charts.number_text(v) for v in table["count"]],
-            "One takes": [duration_text(v) for v in table.time_s],
-            "Exposed": [duration_text(v) if v else "0" for v in table.exposed_s],
+            "Times x one": [
+                f"{charts.number_text(n)} x {duration_text(t)}"
+                for n, t in zip(table["count"], table.time_s, strict=True)
+            ],
+            "Exposed": [duration_text(v) if v else "0 s" for v in table.exposed_s],
             "Bus bandwidth": [
-                f"{v / 1e9:.3g} GB/s" if v else charts.MISSING for v in table.bus_bandwidth_bytes_per_s
+                f"{charts.number_text(v / 1e9)} GB/s" if v else charts.MISSING
+                for v in table.bus_bandwidth_bytes_per_s
             ],
             "Algorithm": table.algorithm,
             "Limit": table.binding_limit,
         }
     )
+
+
+def _phase_text(name: str) -> str:
+    """A phase in words: its dimension in capitals.
+
+    >>> _phase_text("dp_reduce_scatter")
+    'DP reduce-scatter'
+    """
+    first, _, rest = name.partition("_")
+    return f"{first.upper()} {rest.replace('_', '-')}" if rest and len(first) == 2 else name.replace("_", " ")
 
 
 def _totals(table: pd.DataFrame) -> pd.DataFrame:

@@ -42,12 +42,15 @@ class AssumptionRow:
 def unit_of(name: str) -> str:
     """Unit that a name's suffix states.
 
-    >>> unit_of("link.hop_latency_us"), unit_of("cluster.gpus"), unit_of("usd_per_kwh")
-    ('us', '', 'USD/kWh')
+    >>> unit_of("link.hop_latency_us"), unit_of("cluster.gpus"), unit_of("usd_per_kwh"), unit_of("topology.cable_m.leaf_spine")
+    ('us', '', 'USD/kWh', 'm')
     """
-    last = "_" + name.rpartition(".")[2]
-    found = [suffix for suffix in UNITS if last.endswith(suffix)]
-    return UNITS[max(found, key=len)] if found else ""
+    *above, last = name.split(".")
+    for part in (last, *above[-1:]):
+        found = [suffix for suffix in UNITS if f"_{part}".endswith(suffix)]
+        if found:
+            return UNITS[max(found, key=len)]
+    return ""
 
 
 def assumption_table(answer: Comparison, shipped: Scenario) -> pd.DataFrame:
