@@ -80,6 +80,21 @@ def steady_threshold_bytes(buffer: SharedBuffer, congested_ports: int) -> float:
     return buffer.alpha * buffer.shared_bytes / (1.0 + congested_ports * buffer.alpha)
 
 
+def lasting_queue_bytes(
+    buffer: SharedBuffer, rate_bytes_per_s: float, ingress_ports: int, loop_s: float
+) -> float:
+    """Queue of a hot port while P line-rate ingress ports take turns: P (reserve + T) + (P - 1) C loop.
+
+    What is on its way when a port asks for a pause goes to its headroom and stays until the port is resumed: the
+    loop is the pause's way up and the packets' way down, 2 d + one packet.
+
+    >>> round(lasting_queue_bytes(SharedBuffer(4 * 2**20, 65, 37500), 12.5e9, 64, 2.083e-6) / 1e6, 2)
+    3.23
+    """
+    held = ingress_ports * (buffer.reserve_bytes + steady_threshold_bytes(buffer, ingress_ports))
+    return held + (ingress_ports - 1) * rate_bytes_per_s * loop_s
+
+
 def pause_fraction(fan_in: int, senders_per_port: int = 1) -> float:
     """Share of time an ingress link is paused in a lasting incast of line-rate senders without congestion
     control.
