@@ -73,6 +73,7 @@ LINK = _record(
     xoff_sent="i4",
     to_switch="i4",  # -1 for a host
     pause_delay_ticks="i8",
+    told_ticks="i8",  # when the latest pause or resume message is heard
     from_switch="i4",
     pauses="i4",
     kmax_bytes="i8",

@@ -122,7 +122,7 @@ def hear_pauses(begin: int, s: Any) -> None:
             link.pause_ticks -= time
         else:
             # paused and resumed in one window: finish what came before the pause
-            if link.stop_ticks > begin and link.nic >= 0:
+            if begin < link.stop_ticks < NEVER and link.nic >= 0:
                 advance_sender_apart(link.nic, link.stop_ticks, s)
             link.stop_ticks = NEVER
             link.pause_ticks += time

@@ -47,8 +47,19 @@ def admit(ingress: int, size: int, now_ticks: int, s: Any) -> None:
     ):
         link.xoff_sent = 1
         switch.asked += 1
-        entry = (np.int64(ingress) << 32) | MARKED
-        post(run.gate_first, entry, now_ticks + link.pause_delay_ticks, s)
+        tell(link, (np.int64(ingress) << 32) | MARKED, now_ticks, s)
+
+
+@njit(forceinline=True, error_model="numpy", _nrt=False)
+def tell(link: Any, entry: int, now_ticks: int, s: Any) -> None:
+    """Send a pause or resume message to the near end of the link, where it is heard after those sent before it.
+
+    Ports of a switch are served one after the other within a window, so a port may release at an earlier time what another
+    has already asked a pause for; a resume that went ahead of its pause would leave the link paused for ever.
+    """
+    heard = max(now_ticks + link.pause_delay_ticks, link.told_ticks)
+    link.told_ticks = heard
+    post(s.run.gate_first, entry, heard, s)
 
 
 @njit(forceinline=True, error_model="numpy", _nrt=False)
@@ -75,8 +86,7 @@ def release(ingress: int, size: int, now_ticks: int, s: Any) -> None:
         if used == 0 or used + run.xon_offset_bytes <= threshold:
             link.xoff_sent = 0
             switch.asked -= 1
-            entry = np.int64(ingress) << 32
-            post(run.gate_first, entry, now_ticks + link.pause_delay_ticks, s)
+            tell(link, np.int64(ingress) << 32, now_ticks, s)
 
 
 @njit(error_model="numpy", _nrt=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from models.compare.performance import setup, workload_time
 from models.rocev2 import pfc
 from models.rocev2.pfc_headroom import (
     ASICS,
@@ -13,6 +14,7 @@ from models.rocev2.pfc_headroom import (
     headroom,
     longest_lossless_cable_m,
 )
+from models.scenario.load import load, with_values
 
 # xoff in KiB, large packets / worst-case cells, port MTU 9216, lossless MTU 1024, Spectrum-4
 HEADROOM_KIB = {
@@ -137,3 +139,14 @@ def test_pause_time_of_a_burst_needs_a_burst_beyond_the_threshold():
     times = [pfc.pause_time_s(buffer, 12.5e9, 8, size) for size in (1e6, 2e6, 8e6)]
     assert times == sorted(times) and times[0] > 0
     assert pfc.first_pause_s(buffer, 12.5e9, 1) == np.inf
+
+
+def test_a_resume_never_goes_ahead_of_its_pause() -> None:
+    """Ports served one after the other once released at an earlier time what another had paused: this run never ended."""
+    scenario = with_values(
+        load("scenarios/incast-answers-512.yaml"),
+        {"workloads.incast.fan_in": 256, "workloads.incast.burst_bytes": 4 * 2**20},
+    )
+    answer = workload_time(scenario, setup(scenario, "Spectrum-X 400G"), "incast", "fluid")
+    (time,) = answer.times.values()
+    assert 0.0 < time.time_s < 1.0
