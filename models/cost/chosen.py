@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from models.catalog.choices import default_nic, default_parts
 from models.catalog.gpus import gpus
 from models.catalog.parts import Catalogue, Part
 from models.catalog.technology import Technology
@@ -13,16 +14,6 @@ from models.scenario.load import candidate_technology
 from models.scenario.part_roles import ROLES
 from models.scenario.schema import Candidate, Scenario
 
-DEFAULTS = {
-    "storage_nic": "nic_bf3_b3220", "in_band_nic": "nic_cx7_200", "in_band_switch": "sw_sn4600c",
-    "out_of_band_switch": "sw_sn2201", "management_server": "sv_mgmt",
-}  # fmt: skip
-# NIC of a fabric at a rate, when none is named
-NICS = {
-    ("ib", 200.0): "nic_cx6_hdr", ("ib", 400.0): "nic_cx7_400", ("ib", 800.0): "nic_cx8",
-    ("roce", 200.0): "nic_thor1", ("roce", 400.0): "nic_thor2", ("roce", 800.0): "nic_cx8",
-    ("spectrum_x", 400.0): "nic_bf3_b3140h", ("spectrum_x", 800.0): "nic_cx8", ("tcp", 400.0): "nic_cx7_400",
-}  # fmt: skip
 ATTACHED = ("passive copper", "active copper", "active fibre")
 NO_SERVER = "server_not_in_catalogue"
 
@@ -60,10 +51,11 @@ def chosen_parts(scenario: Scenario, name: str, catalogue: Catalogue) -> Chosen:
     rate = technology.link.rate_gbit_per_s.value
     given = dict(candidate.parts)
     told: list[str] = []
-    if "nic" not in given and (technology.fabric, rate) in NICS:
-        given["nic"] = NICS[technology.fabric, rate]
+    nic = default_nic(technology.fabric, rate)
+    if "nic" not in given and nic:
+        given["nic"] = nic
         told.append(f"no NIC named: {given['nic']} is billed")
-    for role, part_id in DEFAULTS.items():
+    for role, part_id in default_parts().items():
         given.setdefault(role, part_id)
     faults = _faults(scenario, name, given, catalogue)
     if faults:

@@ -47,7 +47,9 @@ class Media:
 
 
 SR, SM, LC, ROUTE = "cb_mpo_mm", "cb_mpo_sm", "cb_lc_sm", "cb_os2_route"
-# (link lane rate, upper-end cage is twin, place): what is used when nothing is named, shortest reach first
+# What is used when nothing is named, by kind of link, shortest reach first. Reach, cage and medium are those of the
+# catalogue's rows, with their sources; which ends belong together is the pairing of those same data sheets (from memory
+# where the row says so, third-party modules by assumption).
 COPPER: dict[str, tuple[str, ...]] = {
     "twin host": ("cb_dac_800split",),
     "twin host, twin": ("cb_dac_800_nv", "cb_acc_800_nv", "cb_aec_800"),

@@ -10,8 +10,6 @@ from models.catalog.parts import Catalogue, Part
 from models.cost.lines import NETWORK_CATEGORIES, NETWORKS, Band, BillLine, Item
 from models.scenario.schema import Scenario
 
-# op_spares row: switches 2-3, optics 2-5, NIC 1-2, cables 3-5 per cent (from memory)
-SPARES_FRACTION = {"switch": 0.02, "transceiver": 0.03, "nic": 0.01, "cable": 0.03}
 PER_END = ("AOC", "AEC", "active copper", "splitter")
 
 
@@ -25,7 +23,8 @@ def priced_lines(
     for number, item in enumerate(items, start=first):
         part = catalogue.get(item.part)
         category = item.category or (part.category if part is not None else "own")
-        fraction = spares_fraction(scenario, category) if item.network in NETWORKS and not item.free else 0.0
+        spared = item.network in NETWORKS and not item.free
+        fraction = spares_fraction(scenario, category, catalogue) if spared else 0.0
         before = running[item.part]
         running[item.part] += item.quantity if fraction else 0
         spares = _spares(running[item.part], fraction) - _spares(before, fraction) if fraction else 0
@@ -49,9 +48,11 @@ def listed_price(line: BillLine, scenario: Scenario, per_year: bool) -> Band | N
     return low, mid, high
 
 
-def spares_fraction(scenario: Scenario, category: str) -> float:
-    """Share of spare items bought for a category."""
-    return scenario.economics.spares_fraction.get(category, SPARES_FRACTION.get(category, 0.0))
+def spares_fraction(scenario: Scenario, category: str, catalogue: Catalogue) -> float:
+    """Share of spare items bought for a category: the scenario's, else mid of the catalogue's `op_spares_...` row."""
+    row = catalogue.get(f"op_spares_{category}")
+    default = row.prices[1] / 100.0 if row is not None and row.prices is not None else 0.0
+    return scenario.economics.spares_fraction.get(category, default)
 
 
 def _spares(quantity: int, fraction: float) -> int:

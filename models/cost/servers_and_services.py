@@ -5,26 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 
+from models.catalog.choices import roles_inside, support_row, switch_licence
 from models.catalog.parts import Part
 from models.cost.chosen import NO_SERVER, Chosen
 from models.cost.lines import Band, Item
 from models.scenario.schema import Scenario
-
-IN_BAND_NICS_INSIDE = {
-    "sv_dgx_h100",
-    "sv_dgx_b200",
-    "sv_gb200_nvl72",
-}  # two dual-port cards or a DPU in the price
-# licence rows a switch vendor's boxes need; the unit says what is counted and whether it recurs
-SWITCH_LICENCES: dict[str, tuple[str, ...]] = {
-    "generic white box": ("li_sonic_ent",),
-    "Arista": ("li_eos",),
-    "Cisco": ("li_fabric_mgr",),
-    "Juniper": ("li_fabric_mgr",),
-    "Dell": ("li_sonic_ent",),
-    "FS": ("li_sonic_ent",),
-}
-SUPPORT = {"NVIDIA": "li_support_nv", "Cisco": "li_support_smartnet"}  # others: li_support_wb
 
 
 def server_items(scenario: Scenario, chosen: Chosen) -> Iterator[Item]:
@@ -83,7 +68,7 @@ def licence_items(scenario: Scenario, chosen: Chosen, switches: list[tuple[Part,
         return
     counted: dict[str, int] = {}
     for part, count in switches:
-        for licence in SWITCH_LICENCES.get(part.vendor, ()):
+        if licence := switch_licence(part.vendor):
             counted[licence] = counted.get(licence, 0) + count
     for licence, count in counted.items():
         yearly = "year" in chosen.catalogue[licence].unit
@@ -101,7 +86,7 @@ def support_items(scenario: Scenario, chosen: Chosen, switch_usd: dict[str, Band
     """Support per switch vendor: a share of the vendor's switch prices each year; None stays unknown."""
     share = scenario.economics.network_support_fraction_per_year
     for vendor, band in switch_usd.items():
-        row = chosen.catalogue[SUPPORT.get(vendor, "li_support_wb")]
+        row = chosen.catalogue[support_row(vendor)]
         percent = row.prices if share is None else (100.0 * share,) * 3
         prices: Band | None = None
         if band is not None and percent is not None:
@@ -167,13 +152,12 @@ def _credit(count: int, server: Part, chosen: Chosen, nic: Part) -> Item:
 
 def _other_nics(scenario: Scenario, chosen: Chosen) -> Iterator[Item]:
     """Storage and in-band NICs, where the server's price does not hold them."""
-    if chosen.server is not None and chosen.server.id in IN_BAND_NICS_INSIDE:
-        return
+    inside = roles_inside(chosen.server.id) if chosen.server is not None else frozenset[str]()
     nodes, networks = scenario.cluster.nodes, scenario.networks
     for network, enabled, ports in (
         ("storage", networks.storage.enabled, networks.storage.ports_per_node),
         ("in_band", networks.in_band.enabled, networks.in_band.ports_per_node),
     ):
-        if enabled:
+        if enabled and f"{network}_nic" not in inside:
             nic = chosen[f"{network}_nic"]
             yield Item(network, "host", nic.id, nodes * ceil(ports / (nic.ports or 1)))
