@@ -83,7 +83,6 @@ class Part:
         return self.price_low, self.price_mid, self.price_high
 
 
-NUMBERS = tuple(f.name for f in fields(Part) if str(f.type).startswith(("float", "int")))
 COLUMNS = tuple(f.name for f in fields(Part))
 
 
