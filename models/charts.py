@@ -149,6 +149,16 @@ def nice_ticks(low: float, high: float, count: int = 6) -> list[float]:
     return [round(i * step, 12) for i in range(first, floor(high / step) + 1)]
 
 
+def log_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten within a range; the powers alone where there are many.
+
+    >>> log_ticks(3.0, 300.0)
+    [5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
+    """
+    ticks = [float(f"{m}e{p}") for p in range(-9, 12) for m in (1, 2, 5) if low <= float(f"{m}e{p}") <= high]
+    return ticks if len(ticks) <= 7 else [t for t in ticks if f"{t:e}".startswith("1")]
+
+
 def spread_labels(
     values: Mapping[str, float], low: float, high: float, gap_fraction: float = 0.07
 ) -> dict[str, float]:

@@ -120,7 +120,9 @@ def small(table: pd.DataFrame, column: str, colours: Mapping[str, str], time_tit
     money = column.endswith("usd_per_gpu")
     if column == "unit_time_s":
         scale = alt.Scale(type="log", nice=False)
-        axis = charts.axis(unit, values=_round_ticks(float(known[column].min()), float(known[column].max())))
+        axis = charts.axis(
+            unit, values=charts.log_ticks(float(known[column].min()), float(known[column].max()))
+        )
     else:
         scale = alt.Scale(zero=False)
         label = charts.USD if money else "format(datum.value, '.0%')"
@@ -169,13 +171,3 @@ def _small_finding(known: pd.DataFrame, column: str) -> str:
             else f"{charts.percent_text(high / low - 1)} apart"
         )
     return "level"
-
-
-def _round_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten within a range; only the ones where there are many.
-
-    >>> _round_ticks(3.0, 300.0)
-    [5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
-    """
-    ticks = [m * 10.0**p for p in range(-9, 12) for m in (1, 2, 5) if low <= m * 10.0**p <= high]
-    return ticks if len(ticks) <= 7 else [t for t in ticks if f"{t:e}".startswith("1")]

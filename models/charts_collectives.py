@@ -121,7 +121,11 @@ def latency(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
             y=alt.Y(
                 "time_s:Q",
                 scale=alt.Scale(type="log", nice=False),
-                axis=charts.axis("Time", DURATION, tickCount=5),
+                axis=charts.axis(
+                    "Time",
+                    DURATION,
+                    values=charts.log_ticks(float(shown.time_s.min()), float(shown.time_s.max())),
+                ),
             ),
             color=charts.colour(colours),
             tooltip=TIPS,

@@ -73,7 +73,7 @@ def stacked(table: pd.DataFrame, finding: str, subtitle: str) -> Any:
         .mark_text(align="left", baseline="bottom", dy=-17, fontSize=11, color=charts.INK)
         .encode(y=y, x=alt.value(2), text="text:N")
     )
-    scale = alt.Scale(domain=[min(0.0, float(totals.low_usd.min())), top * 1.02], nice=False)
+    scale = alt.Scale(domain=[min(0.0, float(totals.low_usd.min())), top * 1.07], nice=False)
     bars = bars.encode(
         x=alt.X(
             "mid_usd:Q",

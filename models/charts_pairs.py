@@ -35,7 +35,11 @@ def pair(
         "message_bytes:Q", scale=alt.Scale(type="log", base=2, domain=[low, top * 30], nice=False),
         axis=charts.axis("Message size", charts.BYTES, values=ticks),
     )  # fmt: skip
-    y = alt.Y("mid:Q", scale=y_scale, axis=charts.axis(title, label, tickCount=5))
+    lowest, highest = float(shown.low.min()), float(max(shown.high.max(), mine.mid.max()))
+    ticks_y: dict[str, Any] = (
+        {"tickCount": 5} if kind == "bandwidth" else {"values": charts.log_ticks(lowest, highest)}
+    )
+    y = alt.Y("mid:Q", scale=y_scale, axis=charts.axis(title, label, **ticks_y))
     base = alt.Chart(shown).encode(x=x, color=charts.colour(colours))
     crosses = (
         alt.Chart(mine.assign(size=[size_text(v) for v in mine.message_bytes]))

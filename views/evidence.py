@@ -24,6 +24,14 @@ from views import inputs, show
 from views.frame import Case
 from views.kept import kept
 
+FABRICS = {"ib": "InfiniBand", "roce": "RoCE", "spectrum_x": "Spectrum-X", "tcp": "TCP", "nvlink": "NVLink"}
+METRICS = {
+    "busbw": "bus bandwidth",
+    "bw": "bandwidth",
+    "fct_mean": "mean completion",
+    "fct_max": "last completion",
+}
+
 
 def page(case: Case, question: str) -> None:
     """Predicted against measured, errors by kind and size, misses with reasons."""
@@ -160,9 +168,9 @@ def _errors(table: pd.DataFrame) -> pd.DataFrame:
         {
             "Kind": [_kind(kind) for kind in table.kind],
             "Operation": table.operation.str.replace("_", "-"),
-            "Fabric": table.fabric,
+            "Fabric": [FABRICS.get(name, name) for name in table.fabric],
             "Hardware": table.hardware,
-            "Figure": table.metric,
+            "Figure": [METRICS.get(name, name) for name in table.metric],
             "Size or set": table.band,
             "Rows": table.rows,
             "Sources": table.sources,
@@ -188,7 +196,7 @@ def _misses(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Id": table.id,
-            "What": [", ".join(word for word in (_kind(r.kind), r.operation.replace("_", "-"), r.fabric) if word) for r in rows],
+            "What": [_what(r) for r in rows],
             "Measured": [f"{charts.number_text(r.value)} {r.unit}" for r in rows],
             "Predicted": [f"{charts.number_text(r.prediction)} {r.unit}" for r in rows],
             "Error": [charts.percent_text(r.error_pct / 100, signed=True) for r in rows],
@@ -196,6 +204,11 @@ def _misses(table: pd.DataFrame) -> pd.DataFrame:
             "Source": table.source,
         }
     )  # fmt: skip
+
+
+def _what(row: Any) -> str:
+    words = (_kind(row.kind), row.operation.replace("_", "-"), FABRICS.get(row.fabric, row.fabric))
+    return ", ".join(word for word in words if word)
 
 
 def miss_reason(row: Any) -> str:
