@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from models.rocev2.incast_laws import ADMITTED_SENDERS, admits, laws
+from models.rocev2.incast_laws import ADMITTED_SENDERS, LONGEST_TIMEOUT_S, admits, laws
 from models.solvers.incast_fabric import IncastFabric, incast_fabric
 from models.solvers.incast_outcome import IncastOutcome, IncastSeries, QueueLimits, incast_phase_time
 from models.solvers.queues_types import FlowSet, PacketFormat, Recording
@@ -16,6 +16,7 @@ from models.topology.network import Network
 from models.workload.phase import Burst, Metric, Phase, PhaseTime, burst_of
 
 SERIES_SAMPLES = 400
+TIMEOUTS = 20  # of one flow in a row that a run has time for
 
 
 def phase_time(phase: Phase, network: Network, link: Link) -> PhaseTime:
@@ -101,7 +102,7 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
         after=after if admits(link) else (),
     )
     step_s = max(1e-6, ideal_s / SERIES_SAMPLES)
-    limit_s = 50.0 * ideal_s + 0.1
+    limit_s = 50.0 * ideal_s + 0.1 + (TIMEOUTS * gate.retransmit_timeout_s if gate.kind == "drop" else 0.0)
     first = run(
         fabric.network, alone, law, gate, marking, seed=seed, packet=packet, stop_s=limit_s, choice=choice,
         recording=Recording(watch_links=(fabric.hot_link,), series_s=step_s),
@@ -130,7 +131,12 @@ def outcome(burst: Burst, network: Network, link: Link, seed: int) -> IncastOutc
     ended = (
         first.fct_s + base_s - 2.0 * wiring.path_latency_s
     )  # to the last byte at the receiver, host included
-    notes = ("the run met its bound before every burst ended",) if first.hit_bound else ()
+    notes: tuple[str, ...] = ("the run met its bound before every burst ended",) if first.hit_bound else ()
+    timeout_ms = link.technology.loss_recovery.timeout_ms.value
+    if first.losses.any() and timeout_ms > LONGEST_TIMEOUT_S * 1e3:
+        notes += (
+            f"packets are lost: a lost tail waits {LONGEST_TIMEOUT_S * 1e3:.0f} ms here, {timeout_ms:.0f} ms as set",
+        )
     return IncastOutcome(
         completion_s=np.maximum(ended, 0.0) + first.start_s,
         queue_mean_bytes=queue.mean_bytes,

@@ -9,6 +9,7 @@ from models.solvers.queues_types import Gate, Marking, SenderLaw
 from models.topology.incast_wiring import spreads_packets
 from models.topology.link import Link
 
+LONGEST_TIMEOUT_S = 0.02  # a run follows timeouts no longer than this; outcomes with losses say so
 ADMITTED_SENDERS = 2  # receiver-driven admission: bursts in flight at once (assumption)
 
 
@@ -19,10 +20,13 @@ def laws(link: Link) -> tuple[SenderLaw, Marking, Gate]:
     alpha = 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
     one_path = not spreads_packets(link)  # out of order packets would look like losses
     go_back = technology.loss_recovery.kind == "go_back_n" and one_path
+    lossy = flow.kind != "pfc"
     gate = Gate(
-        "pfc" if flow.kind == "pfc" else "drop",
+        "drop" if lossy else "pfc",
         alpha=alpha,
         recovery="go_back_n" if go_back else "selective_repeat",
+        retransmit_timeout_s=min(technology.loss_recovery.timeout_ms.value * 1e-3, LONGEST_TIMEOUT_S),
+        loss_fraction=technology.loss_recovery.loss_fraction.value if lossy else 0.0,
     )
     if control.kind not in ("dcqcn", "spectrum_x"):
         return SenderLaw("none"), Marking(), gate

@@ -175,7 +175,8 @@ def lay_flows(
         flow.target = first.line
         flow.gap_ticks = first.packet_ticks
         flow.alpha = 1.0
-        flow.cut_ticks = flow.increase_ticks = flow.first_echo_ticks = flow.end_ticks = NEVER
+        flow.cut_ticks = flow.increase_ticks = flow.first_echo_ticks = NEVER
+        flow.end_ticks = flow.retry_ticks = NEVER
         flow.start_ticks = whole(start_s[f] * TICKS_PER_S)
         flow.next_ticks = flow.start_ticks
         flow.ack_root = flow.gap_slot = -1

@@ -64,6 +64,7 @@ def parameters(law: SenderLaw, gate: Gate, packet: PacketFormat) -> Any:
         "go_back": _goes_back(gate),
         "loss_fraction": gate.loss_fraction,
         "timeout_ticks": ticks(gate.retransmit_timeout_s),
+        "next_retry_ticks": NEVER,
         "watchdog_ticks": ticks(gate.watchdog_s),
         "next_watchdog_ticks": ticks(gate.watchdog_s),
         "watchdog_drops": gate.watchdog_drops,
@@ -103,8 +104,6 @@ def set_windows(
     buckets = max(1, lookahead >> shift)
     window = buckets << shift
     loop = loop_ticks + 2 * hop_ticks
-    if _goes_back(gate):
-        loop += ticks(gate.retransmit_timeout_s)
     quiet = 2.0 * ticks(gate.watchdog_s) / window if gate.watchdog_s < float("inf") else 0.0
     bucket_mask = _power_of_two((4 * hop_ticks + 3 * window) / (1 << shift) + 4) - 1
     window_mask = _power_of_two(loop / window + 8) - 1

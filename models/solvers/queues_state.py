@@ -143,6 +143,8 @@ FLOW = _record(
     awaited_epoch="i4",  # of the receiver
     gap_slot="i4",  # foremost loss of this epoch, -1 when none
     refused="i4",
+    retry_ticks="i8",  # when the sender goes back for want of news; NEVER when it waits for none
+    retry_epoch="i8",
 )
 NIC = _record(link="i8", first="i8", active="i8", turn="i8")
 LISTS = _record(head="i8", tail="i8")
@@ -208,6 +210,7 @@ RUN = _record(
     acks="i8",  # acknowledgements queued or in flight with the data
     loss_fraction="f8",
     timeout_ticks="i8",
+    next_retry_ticks="i8",
     watchdog_ticks="i8",
     next_watchdog_ticks="i8",
     watchdog_drops="i8",

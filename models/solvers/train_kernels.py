@@ -30,7 +30,7 @@ from models.solvers.queues_state import (
     TIME_MASK,
     State,
 )
-from models.solvers.train_loss_kernels import kept, resend
+from models.solvers.train_loss_kernels import kept, resend, retry
 from models.solvers.train_pool_kernels import held, pop, push
 from models.solvers.train_rate_kernels import hear_echo
 from models.solvers.train_record_kernels import note, verify
@@ -83,6 +83,8 @@ def advance_windows(
             break
         hear_pauses(begin, s)
         hear_echoes(begin, s)
+        if end > run.next_retry_ticks:
+            retry(begin, end, s)
         for k in range(len(nics)):
             n = turn[U(k)]
             if due[U(n)] < end:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from models.solvers.queues_state import DEAD, EPOCH_MASK, EPOCH_SHIFT, GATE_DROP, LAST
+from models.solvers.queues_state import DEAD, EPOCH_MASK, EPOCH_SHIFT, GATE_DROP, LAST, NEVER
 from models.solvers.train_pool_kernels import uniform
-from models.solvers.train_sender_kernels import post
+from models.solvers.train_sender_kernels import advance_sender_apart, post
 
 U = np.uint64  # unsigned indices need no test for negative ones
 LOST = -1
@@ -39,7 +39,10 @@ def lose(number: int, entry: int, now_ticks: int, s: Any) -> None:
     if entry & DEAD == 0 and number > flow.gap_slot:  # the foremost gap counts
         flow.gap_slot = number
     if entry & LAST or run.windowed:  # perhaps nothing follows that shows the gap
-        post(run.echo_first, notice | epoch, now_ticks + run.timeout_ticks, s)
+        if flow.retry_ticks == NEVER or flow.retry_epoch != epoch >> EPOCH_SHIFT:
+            flow.retry_ticks = now_ticks + run.timeout_ticks
+            flow.retry_epoch = epoch >> EPOCH_SHIFT
+            run.next_retry_ticks = min(run.next_retry_ticks, flow.retry_ticks)
 
 
 @njit(error_model="numpy", _nrt=False)
@@ -105,3 +108,18 @@ def resend(number: int, entry: int, time_ticks: int, s: Any) -> None:
     flow.next_ticks = max(flow.next_ticks, time_ticks) if flow.left == 0 else flow.next_ticks
     flow.left = left
     s.due[U(flow.nic)] = 0
+
+
+@njit(error_model="numpy", _nrt=False)
+def retry(begin: int, end: int, s: Any) -> None:
+    """Senders whose retransmission timeout runs out in the window go back."""
+    s.run.next_retry_ticks = NEVER
+    for number in range(len(s.flows)):
+        flow = s.flows[U(number)]
+        if flow.retry_ticks < end:
+            time = max(flow.retry_ticks, begin)
+            flow.retry_ticks = NEVER
+            if flow.left > 0 and s.due[U(flow.nic)] < time:
+                advance_sender_apart(flow.nic, time, s)
+            resend(number, flow.retry_epoch << EPOCH_SHIFT, time, s)
+        s.run.next_retry_ticks = min(s.run.next_retry_ticks, flow.retry_ticks)

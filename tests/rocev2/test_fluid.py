@@ -47,3 +47,17 @@ def test_a_lossy_class_drops_and_goes_back_where_the_technology_does() -> None:
         found[kind] = {metric.name: metric.value for metric in time.metrics}
         assert found[kind]["drops"] > 0 and found[kind]["pauses"] == 0
     assert found["go_back_n"]["fct_max"] > found["selective_repeat"]["fct_max"]
+
+
+def test_loss_and_timeout_of_a_lossy_class_reach_the_packets() -> None:
+    from models.catalog.technology import technology
+    from models.rocev2.incast_laws import laws
+    from models.rocev2.link import link
+
+    changed = {
+        "flow_control.kind": "none",
+        "loss_recovery.loss_fraction": 1e-3,
+        "loss_recovery.timeout_ms": 4.0,
+    }
+    gate = laws(link(technology("rocev2_400g", changed)))[2]
+    assert (gate.kind, gate.loss_fraction, gate.retransmit_timeout_s) == ("drop", 1e-3, 4e-3)
