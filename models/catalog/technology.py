@@ -96,6 +96,17 @@ class FlowControl(Strict):
     )
 
 
+def vl_buffer(flow: FlowControl) -> Sourced:
+    """Input buffer of a virtual lane and port, KiB: the technology's, or the most a port may advertise."""
+    source = "IBTA vol 1 7.9: at most 2048 blocks of 64 B advertised per VL"
+    return flow.vl_buffer_kib or Sourced(value=128, low=64, high=128, source=source, confidence="from memory")
+
+
+def dynamic_threshold(flow: FlowControl) -> float:
+    """alpha of the shared-buffer threshold: the technology's, or that of the public HPCC ns-3 code (shift 3)."""
+    return 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
+
+
 class CongestionControl(Strict):
     """Sender law; the parameter set names a row of the congestion catalogue."""
 

@@ -209,9 +209,6 @@ class Stage:
     from_burst_bytes: float  # of one sender
 
 
-STAGES = ("waits", "slowed", "stopped")
-
-
 def axis_stages(scenario: Scenario, workload: str) -> pd.DataFrame:
     """Per candidate where the bursts just wait in memory, where marks slow the senders, where links stop.
 

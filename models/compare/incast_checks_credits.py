@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from models.catalog.technology import CongestionControl
+from models.catalog.technology import CongestionControl, vl_buffer
 from models.compare.fabrics import fabric_link
 from models.compare.incast_checks import Check, Checked, State
 from models.compare.performance import Setup, workload_time
@@ -43,9 +43,8 @@ def credit_checks(of: Checked) -> Iterator[Check]:
 def _reach(of: Checked) -> Check:
     """Longest cable at full rate: the lane's buffer must cover the credit round trip."""
     rate, longest_m = of.on.link.rate_bytes_per_s, of.longest_cable_m
-    figure = of.on.technology.flow_control.vl_buffer_kib
-    mid = (128.0 if figure is None else figure.value) * KIB
-    low = mid if figure is None else figure.band[0] * KIB
+    figure = vl_buffer(of.on.technology.flow_control)
+    mid, low = figure.value * KIB, figure.band[0] * KIB
     trip_s = credit_round_trip_s(longest_m, 0.0, rate, FIXED_LOOP_S)
     reach_m, short_m = longest_link_m(mid, rate), longest_link_m(low, rate)
     share = link_bandwidth(mid, trip_s, rate) / rate

@@ -10,6 +10,7 @@ from models.compare.incast_checks_dcqcn import ecn_order, stability
 from models.compare.incast_headroom import (
     HEADROOM_SOURCE,
     LOSSLESS_PRIORITIES,
+    asic_words,
     port_headroom,
     sized_cable_m,
     switch_asic,
@@ -74,7 +75,7 @@ def _headroom(of: Checked) -> Check:
         f"({size_text(worst.xoff_bytes)} if all packets were 64 B): {percent(share)} of {size_text(buffer_bytes)} on "
         f"{ports} ports. Sized for {sized_m:g} m, it is lossless up to {reach_m:.0f} m"
     )
-    text += "." if fits else ": packets are lost beyond."
+    text += ("." if fits else ": packets are lost beyond.") + asic_words(of)
     advice = "A second lossless class doubles it; check before adding one."
     if not fits:
         advice = "Set the cable length of the switch's buffer profile to the longest cable."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from models.catalog.parts import parts
+from models.catalog.technology import dynamic_threshold
 from models.compare.incast_checks import Checked
 from models.rocev2.pfc import SharedBuffer
 from models.rocev2.pfc_headroom import ASICS, PEER_QUANTA, Headroom, SwitchAsic, headroom
@@ -42,12 +43,20 @@ def switch_asic(of: Checked) -> SwitchAsic:
     return ASICS[name]
 
 
+def asic_words(of: Checked) -> str:
+    """What is to be said of the ASIC: nothing where its figures are its own."""
+    model = parts()[of.on.candidate.parts["switch"]].model
+    if model.startswith(tuple(SPECTRUM_ASICS)):
+        return ""
+    return f" {model} is taken as Spectrum-4, whose cells and pipeline are published."
+
+
 def shared_buffer(of: Checked) -> tuple[SharedBuffer | None, float]:
     """(memory as one lossless class may use it, headroom a port); None where the headroom leaves nothing."""
     flow = of.on.technology.flow_control
     each = port_headroom(of, sized_cable_m(of))
     kept = 0.0 if each is None else each.size_bytes
-    alpha = 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
+    alpha = dynamic_threshold(flow)
     try:
         return SharedBuffer(flow.switch_buffer_mb.value * 1e6, switch_ports(of), kept, alpha), kept
     except ValueError:

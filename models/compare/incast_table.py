@@ -11,6 +11,7 @@ import pandas as pd
 from models.compare.fabrics import METHODS
 from models.compare.performance import WorkloadTime, setup, workload_time
 from models.scenario.schema import Scenario
+from models.units import duration_text
 
 # series key of the fabrics' incast results -> what a reader calls it, in order of the panels
 QUANTITIES: Mapping[str, tuple[str, str, float]] = {
@@ -134,8 +135,8 @@ def incast_sentence(tables: IncastTables, fan_in: int) -> str:
     times = tables.figures[(tables.figures.metric == "time") & (tables.figures.method == "fluid")]
     times = times.sort_values("value")
     quick, slow = times.iloc[0], times.iloc[-1]
-    text = f"{fan_in} senders to one: done after {_us(quick.value)} on {quick.candidate}" + (
-        f", {_us(slow.value)} on {slow.candidate}" if slow.candidate != quick.candidate else ""
+    text = f"{fan_in} senders to one: done after {duration_text(quick.value)} on {quick.candidate}" + (
+        f", {duration_text(slow.value)} on {slow.candidate}" if slow.candidate != quick.candidate else ""
     )
     victims = victim_fractions(tables).sort_values("value")
     if len(victims):
@@ -144,7 +145,3 @@ def incast_sentence(tables: IncastTables, fan_in: int) -> str:
         if best.candidate != worst.candidate:
             text += f", {best.value * 100:.0f} % on {best.candidate}"
     return text + "."
-
-
-def _us(time_s: float) -> str:
-    return f"{time_s * 1e3:.3g} ms" if time_s >= 1e-3 else f"{time_s * 1e6:.3g} us"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from models.catalog.technology import vl_buffer
 from models.infiniband.congestion_control import (
     CongestionControl,
     congestion_control_sets,
@@ -130,8 +131,7 @@ def _routing(link: Link) -> IncastRouting:
 
 def vl_buffer_bytes(link: Link) -> float:
     """Input buffer of one lane of a port."""
-    figure = link.technology.flow_control.vl_buffer_kib
-    return (128.0 if figure is None else figure.value) * KIB
+    return vl_buffer(link.technology.flow_control).value * KIB
 
 
 def _control(link: Link) -> CongestionControl | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from models.catalog.technology import dynamic_threshold
 from models.rocev2.dcqcn_sets import DcqcnSet, dcqcn_set
 from models.solvers.queues_types import Gate, Marking, SenderLaw
 from models.topology.incast_wiring import spreads_packets
@@ -17,7 +18,7 @@ def laws(link: Link) -> tuple[SenderLaw, Marking, Gate]:
     """Sender law, marking and gate of the link's technology."""
     technology = link.technology
     flow, control = technology.flow_control, technology.congestion_control
-    alpha = 0.125 if flow.dynamic_threshold is None else flow.dynamic_threshold.value
+    alpha = dynamic_threshold(flow)
     one_path = not spreads_packets(link)  # out of order packets would look like losses
     go_back = technology.loss_recovery.kind == "go_back_n" and one_path
     lossy = flow.kind != "pfc"
