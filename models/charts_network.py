@@ -49,7 +49,7 @@ def heat_map(cells: pd.DataFrame, tier: str, words: str) -> Any:
     over = float((shown.load_max_fraction > 1.0 + 1e-9).mean()) if len(shown) else 0.0
     top = float(shown.load_max_fraction.max()) if len(shown) else 0.0
     finding = (
-        f"{charts.percent_text(over)} of the {lower}-{upper} pairs are offered more than they carry, up to {top * 100:.0f} %"
+        f"{charts.percent_text(over)} of the {lower}-{upper} pairs have a cable offered too much, up to {top * 100:.0f} %"
         if over
         else f"No {lower}-{upper} link is offered more than it carries"
     )

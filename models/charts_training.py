@@ -12,7 +12,7 @@ from models.compare.training_table import NOT_NETWORK, PARTS
 from models.units import duration_text
 
 PART_COLOURS = {
-    "compute": "#8A97A6", "optimizer": "#B9C2CC", "exposed TP": "#8D5B99", "exposed PP": "#C16A8E",
+    "compute": "#8A97A6", "optimizer": "#B9C2CC", "NVLink in the node": "#A9BFA0", "exposed TP": "#8D5B99", "exposed PP": "#C16A8E",
     "exposed DP": "#D98C4A", "exposed EP": "#B5544D", "exposed CP": "#7A5C3E", "exposed, other": "#A05195",
     "bubble": "#D9C65B", "checkpoint stall": "#5F9EA0", "stragglers": "#6B8E6B",
 }  # fmt: skip

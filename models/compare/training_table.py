@@ -16,13 +16,15 @@ DIMENSIONS = {
 PARTS = (
     "compute",
     "optimizer",
+    "NVLink in the node",
     *DIMENSIONS.values(),
     "exposed, other",
     "bubble",
     "checkpoint stall",
     "stragglers",
 )
-NOT_NETWORK = ("compute", "optimizer")
+INSIDE = "NVLink in the node"  # exposed communication that no fabric changes
+NOT_NETWORK = ("compute", "optimizer", INSIDE)
 
 
 def step_parts(answer: Comparison, workload: str) -> pd.DataFrame:
@@ -32,11 +34,19 @@ def step_parts(answer: Comparison, workload: str) -> pd.DataFrame:
         if item.workload != workload:
             continue
         unit = item.unit
+        within = {name: t for name, t in unit.exposed_s.items() if item.times[name].binding_limit == "nvlink"}
         named = {DIMENSIONS[d]: t for d, t in unit.exposed_by_dimension_s.items() if d in DIMENSIONS}
-        other = sum(unit.exposed_s.values()) - sum(named.values())
+        dimensions = {phase.name: phase.dimension for phase in item.plan.phases}
+        for name, time in within.items():
+            part = DIMENSIONS.get(dimensions[name], "")
+            if part in named:
+                named[part] = max(0.0, named[part] - time)
+        inside = sum(within.values())
+        other = sum(unit.exposed_s.values()) - sum(named.values()) - inside
         parts = {
             "compute": unit.compute_s,
             "optimizer": unit.optimizer_s,
+            INSIDE: inside,
             **named,
             "exposed, other": other if other > 1e-12 * unit.total_s else 0.0,
             "bubble": unit.bubble_s,
@@ -59,7 +69,7 @@ def step_parts(answer: Comparison, workload: str) -> pd.DataFrame:
 
 
 def step_totals(parts: pd.DataFrame) -> pd.DataFrame:
-    """Whole time, and the share no network can change, per candidate and method."""
+    """Whole time, what no fabric can change of it, and what waits for the fabric, per candidate and method."""
     total = parts.groupby(["candidate", "method"], sort=False)["time_s"].sum().rename("total_s")
     fixed = parts[parts.part.isin(NOT_NETWORK)].groupby(["candidate", "method"], sort=False)["time_s"].sum()
     exposed = (
@@ -77,14 +87,17 @@ def step_totals(parts: pd.DataFrame) -> pd.DataFrame:
 
 
 def step_sentence(parts: pd.DataFrame) -> str:
-    """What share of a step the network takes, best and worst candidate."""
-    totals = step_totals(parts).groupby("candidate", sort=False)[["total_s", "fixed_s", "exposed_s"]].mean()
+    """What share of a step compute, NVLink and the fabric take, the latter on the best and the worst candidate."""
+    totals = step_totals(parts).groupby("candidate", sort=False)[["total_s", "exposed_s"]].mean()
     share = (totals.exposed_s / totals.total_s).sort_values()
-    fixed = float((totals.fixed_s / totals.total_s).mean()) * 100
+    whole = float(totals.total_s.sum())
+    by_part = parts.groupby("part")["time_s"].sum() / parts.method.nunique() / whole * 100
+    fixed = by_part.reindex(["compute", "optimizer"]).sum()
+    inside = float(by_part.get(INSIDE, 0.0))
+    start = f"Compute is {fixed:.0f} % of a step" + (
+        f", NVLink in the node {inside:.2g} %" if inside >= 0.05 else ""
+    )
     low, high = share.iloc[0] * 100, share.iloc[-1] * 100
     if len(share) == 1:
-        return f"Of a step {fixed:.0f} % is compute and {low:.2g} % is waiting for the network."
-    return (
-        f"Compute is {fixed:.0f} % of a step; waiting for the network takes {low:.2g} % on {share.index[0]} "
-        f"and {high:.2g} % on {share.index[-1]}."
-    )
+        return f"{start}; waiting for the fabric takes {low:.2g} %."
+    return f"{start}; waiting for the fabric takes {low:.2g} % on {share.index[0]} and {high:.2g} % on {share.index[-1]}."
