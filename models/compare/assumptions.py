@@ -81,11 +81,12 @@ def assumption_table(answer: Comparison, shipped: Scenario) -> pd.DataFrame:
 def _scenario_rows(scenario: Scenario, shipped: Scenario) -> Iterator[AssumptionRow]:
     before = dict(_leaves(shipped.model_dump(mode="json")))
     default_keys = dict(_leaves(scenario.model_dump(mode="json", exclude_defaults=True)))
+    written = set(default_keys) | dict(_leaves(shipped.model_dump(mode="json", exclude_unset=True))).keys()
     for key, value in _leaves(scenario.model_dump(mode="json")):
         if key.startswith(("name", "question", "schema_version", "prices.")):
             continue
         changed = before.get(key, value) != value or (key not in before and key in default_keys)
-        source = "changed here" if changed else "scenario file" if key in default_keys else "the default"
+        source = "changed here" if changed else "scenario file" if key in written else "the default"
         yield AssumptionRow("scenario", key, _text(value), unit_of(key), "", "", source, "scenario", changed)
 
 
