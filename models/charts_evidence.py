@@ -80,7 +80,7 @@ def predicted_against_measured(table: pd.DataFrame) -> Any:
     inside = float((used.error_pct.abs() <= 10).mean()) * 100
     return charts.finished(
         wide + near + dots,
-        f"{inside:.0f} % of {len(used)} figures within 10 % of what was measured",
+        f"{inside:.0f} % of {len(used)} figures, bills of material among them, within 10 % of the published",
         f"Predicted against measured for {len(used)} reference figures, log-log, with 10 and 25 per cent wedges.",
         "Dark wedge 10 %, light wedge 25 %; hover a dot for set-up and source",
         height=400,

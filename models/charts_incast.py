@@ -205,7 +205,7 @@ def victim_bars(victims: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     x = alt.X(
         "percent:Q",
         scale=alt.Scale(domain=[0, 112], nice=False),
-        axis=charts.axis("Victim's goodput, %"),
+        axis=charts.axis("Victim's goodput, % of its own with no burst"),
     )
     bars = alt.Chart(shown).mark_bar(height={"band": 0.6}).encode(y=y, x=x, color=charts.colour(colours))
     text = (
@@ -238,7 +238,7 @@ def completion(table: pd.DataFrame, colours: Mapping[str, str]) -> Any:
     last = shown.loc[shown.groupby("candidate").completion_us.idxmax()].sort_values("completion_us")
     return charts.finished(
         lines,
-        f"Last sender done first: {last.candidate.iloc[0]}",
+        f"All senders are done first on {last.candidate.iloc[0]}",
         "Completion times: "
         + "; ".join(f"{r.candidate} {r.completion_us:.4g} us" for r in charts.rows(last)),
         height=370,
