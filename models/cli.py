@@ -14,6 +14,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from models import __version__
+from models.catalog.parts import CATEGORIES
 from models.cli_decision import add_commands as add_decision_commands
 from models.cli_options import BAD_INPUT, Parser, add_method, add_out, add_prices, add_scenario
 from models.scenario.faults import InputError, one_line
@@ -116,6 +117,12 @@ def _parser() -> argparse.ArgumentParser:
 
     add_decision_commands(commands)
 
+    listed = commands.add_parser(
+        "parts", help="ids of the catalogue's parts, for `parts` and `prices` of a scenario"
+    )
+    listed.add_argument("--category", choices=CATEGORIES, default="", help="one category (default: all)")
+    listed.set_defaults(command=_parts)
+
     schema = commands.add_parser("schema", help="JSON Schema of scenario files, to stdout")
     schema.set_defaults(command=_schema)
     return parser
@@ -128,12 +135,18 @@ def _schema(arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _parts(arguments: argparse.Namespace) -> int:
+    from models.scenario.part_words import parts_text
+
+    print(parts_text(arguments.category))
+    return OK
+
+
 def _compare(arguments: argparse.Namespace) -> int:
     from models.cli_text import checks_text, comparison_text
     from models.compare.comparison import compare
     from models.compare.fabrics import METHODS
     from models.compare.feasibility import check
-    from models.compare.incast_checks import checks_of
     from models.export import csv_text, write_tables
     from models.scenario.load import load
 
@@ -152,13 +165,13 @@ def _compare(arguments: argparse.Namespace) -> int:
         sys.stdout.write(csv_text(result.comparison))
     elif arguments.format == "json":
         records = result.comparison.to_dict("records")
-        checks = [asdict(check) for check in checks_of(scenario, result.performance)]
+        checks = [asdict(check) for check in result.checks()]
         document = {"verdict": result.verdict.sentence, "comparison": records, "checks": checks}
         json.dump(document, sys.stdout, indent=1, allow_nan=False)
         sys.stdout.write("\n")
     else:
         print(comparison_text(result))
-        print(checks_text(checks_of(scenario, result.performance)))
+        print(checks_text(result.checks()))
     return OK
 
 

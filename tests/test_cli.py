@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
+from models.catalog.parts import parts
 from models.cli import _parser, main
 from models.scenario.json_schema import schema_text
 
@@ -180,3 +182,25 @@ def test_schema_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert stopped.value.code == 0
     assert capsys.readouterr().out.startswith("fabric-compare 0.")
+
+
+def test_parts_lists_ids_by_category(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parts", "--category", "switch"]) == 0
+    listed = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert ["sw_qm9700", "switch"] in listed
+    assert len(listed) == sum(part.category == "switch" for part in parts().values())
+    assert main(["parts"]) == 0
+    assert "nic_cx7_400" in capsys.readouterr().out
+
+
+def test_a_missing_switch_says_which_ones_speak_the_protocol(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mapping = yaml.safe_load(Path(FIRST).read_text("utf-8"))
+    del mapping["candidates"]["InfiniBand NDR"]["parts"]["switch"]
+    file = tmp_path / "s.yaml"
+    file.write_text(yaml.safe_dump(mapping))
+    assert main(["compare", str(file)]) == 2
+    said = capsys.readouterr().err
+    assert "allowed: sw_qm8700, sw_qm9700" in said and "sw_sn" not in said
+    assert "`fabric-compare parts --category switch` lists all" in said

@@ -11,6 +11,7 @@ from models.compare.fabrics import Method, fabric_link, phase_time_function
 from models.compare.layout_search import best_layout_plan
 from models.scenario.faults import Fault, InputError
 from models.scenario.load import candidate_technology
+from models.scenario.part_words import missing_part
 from models.scenario.schema import Candidate, Scenario
 from models.topology.link import Link
 from models.topology.network import Network, network, switch_radices
@@ -56,7 +57,15 @@ def setup(scenario: Scenario, name: str) -> Setup:
     key = f"candidates.{name}.parts.switch"
     if switch is None:
         raise InputError(
-            [Fault(scenario.name, key, "", "is missing: the switch decides how many tiers are needed")]
+            [
+                Fault(
+                    scenario.name,
+                    key,
+                    "",
+                    "is missing: the switch decides how many tiers are needed; "
+                    + missing_part("switch", "ib" if technology.fabric == "ib" else "ethernet"),
+                )
+            ]
         )
     part, above = parts()[switch], parts().get(candidate.parts.get("spine_switch", ""))
     for role in (part, above):

@@ -12,6 +12,7 @@ from models.cost.media import Rung
 from models.scenario.faults import Fault, InputError
 from models.scenario.load import candidate_technology
 from models.scenario.part_roles import ROLES
+from models.scenario.part_words import missing_part
 from models.scenario.schema import Candidate, Scenario
 
 ATTACHED = ("passive copper", "active copper", "active fibre")
@@ -82,7 +83,9 @@ def _faults(scenario: Scenario, name: str, given: dict[str, str], catalogue: Cat
     faults = []
     for role in ("switch", "nic"):
         if role not in given:
-            faults.append(Fault(scenario.name, f"candidates.{name}.parts.{role}", "", "is missing"))
+            on = candidate_technology(scenario.candidates[name])
+            problem = f"is missing; {missing_part(role, 'ib' if on.fabric == 'ib' else 'ethernet')}"
+            faults.append(Fault(scenario.name, f"candidates.{name}.parts.{role}", "", problem))
     for role, part_id in given.items():
         key = f"candidates.{name}.parts.{role}"
         if role not in ROLES:

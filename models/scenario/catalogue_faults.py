@@ -14,6 +14,7 @@ from models.catalog.parts import CATEGORIES, Part, part_names, parts
 from models.catalog.technology import Technology, technology, technology_names
 from models.scenario.faults import Fault, shown
 from models.scenario.part_roles import ROLES, SPEAKING_ROLES
+from models.scenario.part_words import no_part
 from models.scenario.schema_faults import line_of, nearest, schema_faults
 
 # what a preset is; a scenario says it with `technology`, and the billed parts follow it
@@ -48,7 +49,7 @@ def _refusals(mapping: Mapping[str, Any]) -> Iterator[Refusal]:
     prices = mapping.get("prices")
     for part in prices if isinstance(prices, Mapping) else ():
         if part not in part_names():
-            yield f"prices.{part}", "", _no_part(str(part))
+            yield f"prices.{part}", "", no_part(str(part))
     economics = mapping.get("economics")
     spares = economics.get("spares_fraction") if isinstance(economics, Mapping) else None
     for category in spares if isinstance(spares, Mapping) else ():
@@ -65,10 +66,6 @@ def _groups(mapping: Mapping[str, Any], section: str) -> Iterator[tuple[str, Map
             yield str(name), item
 
 
-def _no_part(part: str) -> str:
-    return f"no such part in the catalogue{nearest(part, sorted(part_names()))}"
-
-
 def _cluster(cluster: Mapping[str, Any]) -> Iterator[Refusal]:
     gpu, server = cluster.get("gpu"), cluster.get("server")
     known = isinstance(gpu, str) and gpu in gpu_names()
@@ -77,7 +74,7 @@ def _cluster(cluster: Mapping[str, Any]) -> Iterator[Refusal]:
     if not isinstance(server, str):
         return
     if server not in part_names():
-        yield "cluster.server", shown(server), _no_part(server)
+        yield "cluster.server", shown(server), no_part(server, "server")
     elif parts()[server].category != "server":
         yield "cluster.server", shown(server), f"is a {parts()[server].category}, not a server"
     elif isinstance(gpu, str) and known:
@@ -115,8 +112,7 @@ def _part_problem(role: str, part: Any, preset: str) -> str:
     if not isinstance(part, str):
         return ""  # the schema says so
     if part not in part_names():
-        alike = [p.id for p in parts().values() if p.category == ROLES[role]]
-        return f"no such part in the catalogue{nearest(part, alike)}"
+        return no_part(part, ROLES[role])
     found = parts()[part]
     if found.category != ROLES[role]:
         return f"is a {found.category}, not a {ROLES[role]}"
