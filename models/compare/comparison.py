@@ -106,7 +106,15 @@ def compare(
         ownership=pd.concat([cost.ownership for cost in costs.values()], ignore_index=True),
         values=tuple(ranked),
         drawn=drawn,
-        verdict=settled_verdict(ranked, drawn, scored_work(scenario, scored), drawn_inputs(source)),
+        verdict=settled_verdict(
+            ranked,
+            drawn,
+            scored_work(scenario, scored),
+            drawn_inputs(source),
+            bands,
+            lines,
+            {name: item.technology for name, item in scenario.candidates.items()},
+        ),
         warnings=tuple(dict.fromkeys(warnings)),
     )
 

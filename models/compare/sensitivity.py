@@ -92,7 +92,15 @@ def sensitivity(
     ranked = values(case.times, case.costs, drawn)
     found = scores(case)
     columns = drawn_inputs(source)
-    said = settled_verdict(ranked, drawn, scored_work(scenario, variations.scored({})), columns)
+    said = settled_verdict(
+        ranked,
+        drawn,
+        scored_work(scenario, variations.scored({})),
+        columns,
+        case.times,
+        case.costs,
+        {name: item.technology for name, item in scenario.candidates.items()},
+    )
     pair = (said.winner, said.runner_up or said.winner)
     shares, information = influence(pair, drawn, columns)
     progress("tornado")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from models.compare.draws import Draws
+from models.compare.draws import Draws, DrawSource
 from models.compare.shares import binned, first_order_shares
-from models.compare.value import Value, ValueDraws
-from models.compare.verdict import Verdict, verdict
+from models.compare.value import CostLine, TimeBand, Value, ValueDraws, draw_names, value_draws
+from models.compare.verdict import Verdict, percent, verdict
 
 WORDS = {
     "model error, common": "the model's error common to all fabrics",
@@ -51,27 +51,88 @@ def information_values(values: Mapping[str, Draws], inputs: Mapping[str, Draws])
     return gains
 
 
-def settling_input(values: Mapping[str, Draws], first: str, second: str, inputs: Mapping[str, Draws]) -> str:
-    """Words for the input whose knowledge would settle `first` against `second`; empty when none stands out.
+def turning_inputs(
+    times: Mapping[str, Sequence[TimeBand]], costs: Mapping[str, Sequence[CostLine]], first: str, second: str
+) -> dict[str, tuple[float, float]]:
+    """Drawn inputs that alone, from one end of their band to the other, put `second` ahead: input -> least, most lead.
 
-    The one that explains most of the spread of their ratio.
+    All others stay at their mids and the ends are the tornado's (prices: low and high; errors: 5 % and 95 %).
+    Widest first.
     """
+    names = draw_names(times, costs)
+    mid = DrawSource(names, 1, 0)
+    for name in names:
+        mid = mid.fixed(name, 0.5)
+    found = {}
+    for name in names:
+        ends = (0.0, 1.0) if name.startswith("price ") or name == "method" else (0.05, 0.95)
+        leads = []
+        for end in ends:
+            there = value_draws(times, costs, 0, 1, mid.fixed(name, end)).work_per_dollar
+            leads.append(float(there[first][0] / there[second][0]) - 1.0)
+        if min(leads) < 0:
+            found[name] = (min(leads), max(leads))
+    return dict(sorted(found.items(), key=lambda item: (item[1][0] - item[1][1], item[0])))
+
+
+def settling_sentence(
+    values: Mapping[str, Draws],
+    first: str,
+    second: str,
+    inputs: Mapping[str, Draws],
+    turning: Mapping[str, tuple[float, float]],
+) -> str:
+    """What a reader can do about a close call: the input that turns it, else the one that narrows it; may be empty.
+
+    Knowing an input that explains the share S of the variance narrows the band by 1 - sqrt(1 - S).
+    """
+    for name, (least, most) in turning.items():
+        return (
+            f"Within its band, {input_words(name)} alone would turn it (lead {percent(least)} to {percent(most)}): "
+            f"{action_words(name)}."
+        )
     shares = first_order_shares(np.log(values[first] / values[second]), inputs)
-    if not shares:
+    name = max(shares, key=lambda n: (shares[n], n), default="")
+    if not name or shares[name] < MATTERS_SHARE:
         return ""
-    name = max(shares, key=lambda n: (shares[n], n))
-    return input_words(name) if shares[name] >= MATTERS_SHARE else ""
+    return (
+        f"No price or model error turns it alone; knowing {input_words(name)} would narrow the band most, "
+        f"by {percent(1.0 - float(np.sqrt(1.0 - shares[name])))}: {action_words(name)}."
+    )
 
 
 def settled_verdict(
-    ranked: Sequence[Value], drawn: ValueDraws, work: str, inputs: Mapping[str, Draws]
+    ranked: Sequence[Value],
+    drawn: ValueDraws,
+    work: str,
+    inputs: Mapping[str, Draws],
+    times: Mapping[str, Sequence[TimeBand]],
+    costs: Mapping[str, Sequence[CostLine]],
+    technologies: Mapping[str, str] | None = None,
 ) -> Verdict:
-    """The verdict; where it is too close to call, with the input whose knowledge would settle it."""
-    plain = verdict(ranked, drawn, work)
+    """The verdict; where it is too close to call, with the input that would turn it or narrows it most."""
+    plain = verdict(ranked, drawn, work, technologies=technologies)
     if plain.decided or not plain.runner_up:
         return plain
-    settling = settling_input(drawn.work_per_dollar, plain.winner, plain.runner_up, inputs)
-    return verdict(ranked, drawn, work, settling)
+    pair = plain.winner, plain.runner_up
+    turning = turning_inputs(times, costs, *pair)
+    settling = settling_sentence(drawn.work_per_dollar, *pair, inputs, turning)
+    return verdict(ranked, drawn, work, settling, technologies)
+
+
+def action_words(name: str) -> str:
+    """What a buyer can do to know an input.
+
+    >>> action_words("price staff of roce"), action_words("price NVIDIA")
+    ('count the staff you would need', 'ask for quotes (--prices)')
+    """
+    if name.startswith("price staff"):
+        return "count the staff you would need"
+    if name.startswith("price "):
+        return "ask your site" if name in ("price power", "price space") else "ask for quotes (--prices)"
+    if name.startswith("figures, "):
+        return "measure a few of its hosts and set their figures as overrides"
+    return "measure it, with an nccl-tests log of your own on the Evidence page"
 
 
 def input_words(name: str) -> str:

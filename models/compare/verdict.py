@@ -39,7 +39,6 @@ class Verdict:
     time_sentence: str
     cost_sentence: str
     gap: Gap | None
-    settling_input: str
 
 
 def gap(better: str, other: str, values: Mapping[str, Draws], mids: Mapping[str, float]) -> Gap:
@@ -61,8 +60,19 @@ def percent(fraction: float) -> str:
     return f"{fraction * 100:z.{digits}f} %"
 
 
-def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_input: str = "") -> Verdict:
-    """The verdict on candidates ranked by work per dollar; `work` names what is counted ("training", ...)."""
+def verdict(
+    ranked: Sequence[Value],
+    drawn: ValueDraws,
+    work: str,
+    settling: str = "",
+    technologies: Mapping[str, str] | None = None,
+) -> Verdict:
+    """The verdict on candidates ranked by work per dollar; `work` names what is counted ("training", ...).
+
+    The runner-up is the second of the ranking; where the second is surely behind and one after it is not, that one.
+    `settling` is the sentence that follows a call too close; `technologies` says of what each candidate is a copy, so
+    that where the two best are of one, the lead over the best of another is said too.
+    """
     mids = {value.candidate: value.work_per_dollar for value in ranked}
     fastest = max(ranked, key=lambda v: v.relative_work)
     cheapest = min(ranked, key=lambda v: v.yearly_usd)
@@ -72,18 +82,17 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
     if len(ranked) == 1:
         cost_sentence = f"{first.candidate} costs {usd_text(first.yearly_usd)} a year to own."
         text = f"{first.candidate} is the only candidate; nothing to compare it with."
-        return Verdict(True, first.candidate, "", text, time_sentence, cost_sentence, None, "")
-    # the runner-up that matters is the one most likely to be better after all
-    lead = min(
-        (gap(first.candidate, other.candidate, drawn.work_per_dollar, mids) for other in ranked[1:]),
-        key=lambda g: (g.probability_ahead, g.mid),
-    )
-    decided = lead.low > 0 and lead.probability_ahead >= SURE_PROBABILITY
+        return Verdict(True, first.candidate, "", text, time_sentence, cost_sentence, None)
+    gaps = [gap(first.candidate, other.candidate, drawn.work_per_dollar, mids) for other in ranked[1:]]
+    closest = min(gaps, key=lambda g: (g.probability_ahead, g.mid))  # most likely to be better after all
+    decided = all(_sure(g) for g in gaps)
+    lead = closest if _sure(gaps[0]) and not decided else gaps[0]
     band = f"90 % band {percent(lead.low)} to {percent(lead.high)}"
     if decided:
         text = (
             f"{first.candidate} gives {percent(lead.mid)} more {work} per dollar than {lead.other} "
             f"({band}; best in {percent(first.probability_best)} of draws)."
+            + _further(gaps, closest, technologies or {})
         )
     elif max(abs(lead.mid), abs(lead.low), abs(lead.high)) < LEVEL_FRACTION:
         text = f"No difference: {first.candidate} and {lead.other} give the same {work} per dollar."
@@ -97,11 +106,27 @@ def verdict(ranked: Sequence[Value], drawn: ValueDraws, work: str, settling_inpu
             f"Too close to call: {first.candidate} is {percent(lead.mid)} ahead of {lead.other} in {work} per dollar, "
             f"within the uncertainty ({band}; ahead in {percent(lead.probability_ahead)} of draws)."
         )
-        if settling_input:
-            text += f" Better knowledge of {settling_input} would settle it."
-    return Verdict(
-        decided, first.candidate, lead.other, text, time_sentence, cost_sentence, lead, settling_input
-    )
+        if settling:
+            text += f" {settling}"
+    return Verdict(decided, first.candidate, lead.other, text, time_sentence, cost_sentence, lead)
+
+
+def _sure(lead: Gap) -> bool:
+    return lead.low > 0 and lead.probability_ahead >= SURE_PROBABILITY
+
+
+def _further(gaps: Sequence[Gap], closest: Gap, technologies: Mapping[str, str]) -> str:
+    """The lead over another than the second that a reader asks for; nothing where the second says it all."""
+    own = technologies.get(gaps[0].better)
+    if own is not None and technologies.get(gaps[0].other) == own:
+        other = next((g for g in gaps if technologies[g.other] != own), None)
+        what = "the best of another technology"
+    else:
+        other, what = closest, "the closest in the draws"
+    if other is None or other is gaps[0]:
+        return ""
+    band = f"90 % band {percent(other.low)} to {percent(other.high)}"
+    return f" Over {other.other}, {what}, the lead is {percent(other.mid)} ({band})."
 
 
 def _time_sentence(ranked: Sequence[Value], drawn: ValueDraws, fastest: Value) -> str:

@@ -41,7 +41,9 @@ def workload_verdicts(
         source = DrawSource(draw_names(bands, costs), draws, seed)
         drawn = value_draws(bands, costs, seed, draws, source)
         ranked = values(bands, costs, drawn)
-        said = settled_verdict(ranked, drawn, unit_words(items[0].plan.unit), drawn_inputs(source))
+        technologies = {item.setup.name: item.setup.candidate.technology for item in items}
+        work = unit_words(items[0].plan.unit)
+        said = settled_verdict(ranked, drawn, work, drawn_inputs(source), bands, costs, technologies)
         by_speed = sorted(ranked, key=lambda value: (-value.relative_work, value.candidate))
         ahead = by_speed[0].relative_work / by_speed[1].relative_work - 1.0 if len(by_speed) > 1 else 0.0
         found.append(WorkloadVerdict(workload, said, by_speed[0].candidate, ahead))

@@ -7,18 +7,20 @@ from models.compare.case import Case, by_method_only, lead, ranking, scores, wit
 from models.compare.comparison import scored_work
 from models.compare.draws import DrawSource
 from models.compare.pareto import pareto_set
-from models.compare.sensitivity import draws_table, influence, sensitivity
+from models.compare.sensitivity import Sensitivity, draws_table, influence, sensitivity
 from models.compare.shares import drawn_inputs, first_order_shares
 from models.compare.value import draw_names, value_draws, values
 from models.compare.value_of_information import (
+    action_words,
     expected_regret,
     information_values,
     input_words,
     settled_verdict,
-    settling_input,
+    settling_sentence,
+    turning_inputs,
 )
 from models.compare.verdict import verdict
-from models.scenario.load import with_value
+from models.scenario.load import SHIPPED, load, with_value
 from tests.compare.cases import case
 from tests.compare.sweeping import small_scenario
 
@@ -115,18 +117,44 @@ def test_regret_is_the_expected_loss_against_the_best() -> None:
     assert regret == {"a": 0.5, "b": 1.0}
 
 
-def test_the_settling_input_is_the_one_that_decides() -> None:
-    ranked, drawn, inputs = drawn_of(case(spread=0.05))
+def test_a_close_call_names_what_narrows_it_most_and_what_to_do() -> None:
+    given = case(spread=0.05)
+    ranked, drawn, inputs = drawn_of(given)
     first, second = ranked[0].candidate, ranked[1].candidate
     shares, _ = influence((first, second), drawn, inputs)
-    words = settling_input(drawn.work_per_dollar, first, second, inputs)
     top = max(shares, key=lambda n: shares[n])
-    assert words == input_words(top)
-    assert words in settled_verdict(ranked, drawn, "work", inputs).sentence
-    assert (
-        drawn_of(case())
-        and settling_input(drawn_of(case())[1].work_per_dollar, "A", "B", drawn_of(case())[2]) == ""
-    )
+    words = settling_sentence(drawn.work_per_dollar, first, second, inputs, {})
+    assert f"knowing {input_words(top)} would narrow the band most" in words and action_words(top) in words
+    turning = turning_inputs(given.times, given.costs, first, second)
+    said = settled_verdict(ranked, drawn, "work", inputs, given.times, given.costs).sentence
+    assert said.endswith(settling_sentence(drawn.work_per_dollar, first, second, inputs, turning))
+    _, still, inputs = drawn_of(case())
+    assert settling_sentence(still.work_per_dollar, "A", "B", inputs, {}) == ""
+
+
+def test_what_the_sentence_says_turns_the_lead_turns_it_in_the_tornado() -> None:
+    scenario = load(SHIPPED / "llama3-70b-1024-h100.yaml")
+    found = sensitivity(scenario, 1024, ("analytical",))
+    first, second = found.verdict.winner, found.verdict.runner_up
+    turning = turning_inputs(found.case.times, found.case.costs, first, second)
+    bars = {row.input.removesuffix(", its own part"): row for row in found.tornado}
+    drawn = {name: bars[input_words(name)] for name in turning}
+    assert drawn and all(row.flips for row in drawn.values())
+    for name, row in drawn.items():
+        assert turning[name] == pytest.approx(sorted((row.lead_low, row.lead_high)), abs=1e-3)
+    staying = [
+        row
+        for words, row in bars.items()
+        if words in {input_words(n) for n in found_names(found)} and not row.flips
+    ]
+    assert staying and not {row.input for row in staying} & {input_words(name) for name in turning}
+    top = next(iter(turning))
+    assert f"Within its band, {input_words(top)} alone would turn it" in found.verdict.sentence
+    assert "would settle it" not in found.verdict.sentence
+
+
+def found_names(found: Sensitivity) -> list[str]:
+    return draw_names(found.case.times, found.case.costs)
 
 
 def test_the_pareto_set_holds_the_fastest_and_the_cheapest() -> None:

@@ -4,14 +4,24 @@ from models.compare.value import CostLine, TimeBand, value_draws, values
 from models.compare.verdict import Verdict, percent, verdict
 
 
-def said(times_s: dict[str, float], usd: dict[str, float], spread: float = 0.0) -> Verdict:
+def said(
+    times_s: dict[str, float],
+    usd: dict[str, float],
+    spread: float = 0.0,
+    technologies: dict[str, str] | None = None,
+    cost_spread: dict[str, float] | None = None,
+) -> Verdict:
     times = {
         name: [TimeBand("w", 1.0, {"analytical": (s, s * (1 - spread), s * (1 + spread))})]
         for name, s in times_s.items()
     }
-    costs = {name: [CostLine("V", value, value, value)] for name, value in usd.items()}
+    wide = dict.fromkeys(usd, 0.0) | (cost_spread or {})
+    costs = {
+        name: [CostLine(f"V {name}", value * (1 - wide[name]), value, value * (1 + wide[name]))]
+        for name, value in usd.items()
+    }
     drawn = value_draws(times, costs, 1)
-    return verdict(values(times, costs, drawn), drawn, "training")
+    return verdict(values(times, costs, drawn), drawn, "training", technologies=technologies)
 
 
 def test_twins_are_said_to_be_equal_not_to_differ_by_nothing() -> None:
@@ -41,3 +51,22 @@ def test_one_alone_costs_something_and_is_compared_with_nothing() -> None:
 
 def test_no_minus_before_a_zero() -> None:
     assert percent(-4e-5) == "0.00 %" and percent(-6e-5) == "-0.01 %"
+
+
+def test_the_runner_up_is_the_second_of_the_table_and_the_best_of_another_technology_is_said_too() -> None:
+    even, usd = dict.fromkeys("ABC", 10.0), {"A": 1.0e6, "B": 1.025e6, "C": 1.05e6}
+    found = said(even, usd, technologies={"A": "roce", "B": "roce", "C": "ib"}, cost_spread={"C": 0.02})
+    assert found.decided and found.runner_up == "B"
+    assert found.sentence.startswith(
+        "A gives 2.5 % more training per dollar than B (90 % band 2.5 % to 2.5 %; "
+    )
+    assert " Over C, the best of another technology, the lead is 5.0 % (90 % band 3." in found.sentence
+    three = said(even, usd, technologies={"A": "roce", "B": "ib", "C": "tcp"})
+    assert three.sentence.endswith("of draws).") and "Over" not in three.sentence
+
+
+def test_one_after_the_second_that_may_be_better_after_all_keeps_the_call_open() -> None:
+    even, usd = dict.fromkeys("ABC", 10.0), {"A": 1.0e6, "B": 1.02e6, "C": 1.03e6}
+    found = said(even, usd, cost_spread={"C": 0.2})
+    assert not found.decided and found.runner_up == "C"
+    assert found.sentence.startswith("Too close to call: A is 3.0 % ahead of C")
