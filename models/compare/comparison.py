@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from models.compare.costs import CandidateCost, candidate_costs, cost_rows
+from models.compare.costs import UNLINKED, CandidateCost, candidate_costs, cost_rows
 from models.compare.draws import DRAWS_DEFAULT, DrawSource
 from models.compare.fabrics import METHODS, Method
 from models.compare.figure_spread import figure_spread
+from models.compare.incast_checks import Check, checks_of
 from models.compare.method_gap import method_gaps
 from models.compare.metrics import common_phases, phase_rows, time_band, workload_rows
 from models.compare.performance import WorkloadTime, setup, workload_time
+from models.compare.reservations import link_checks, reserved_verdict
 from models.compare.result import ComparisonRow, PhaseRow
 from models.compare.shares import drawn_inputs
 from models.compare.value import TimeBand, Value, ValueDraws, draw_names, value_draws, values
@@ -41,6 +43,10 @@ class Comparison:
     drawn: ValueDraws
     verdict: Verdict
     warnings: tuple[str, ...]
+
+    def checks(self) -> list[Check]:
+        """What to check before buying: parts that do not link first, then each fabric's own checks."""
+        return [*link_checks(self.costs), *checks_of(self.scenario, self.performance)]
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The result files by name."""
@@ -89,13 +95,14 @@ def compare(
     rows.extend(cost_rows(scenario, costs, ranked))
     phase_table: list[PhaseRow] = [row for item in performance for row in phase_rows(scenario, item)]
     warnings = [text for cost in costs.values() for text in cost.warnings]
+    warnings.sort(key=lambda text: UNLINKED not in text)  # what cannot be bought as written comes first
     warnings += [text for item in performance for text in item.plan.warnings]
     warnings += method_gaps(performance)
     if not any(item.weight > 0 for item in scenario.workloads.values()):
         warnings.insert(
             0, "no workload has a weight above 0: nothing is to be scored, so all workloads count alike"
         )
-    return Comparison(
+    answer = Comparison(
         scenario=scenario,
         methods=tuple(methods),
         performance=tuple(performance),
@@ -117,6 +124,7 @@ def compare(
         ),
         warnings=tuple(dict.fromkeys(warnings)),
     )
+    return replace(answer, verdict=reserved_verdict(answer.verdict, costs))
 
 
 def time_bands(

@@ -19,6 +19,7 @@ from models.cost.tables import bill_table, ownership_table, yearly_costs
 from models.scenario.faults import Fault, InputError
 from models.scenario.schema import Scenario
 
+UNLINKED = "cannot be linked as written"
 METHOD = "cost"  # the method column of rows that no performance method made
 
 
@@ -56,6 +57,11 @@ class CandidateCost:
     def network_share_fraction(self) -> float:
         """Networks' part of the cluster's capital, mid."""
         return self.network_capital_usd[1] / self.capital_usd[1] if self.capital_usd[1] else 0.0
+
+
+def unlinked(bill: Bill) -> tuple[str, ...]:
+    """What of a bill does not plug together, said as such."""
+    return tuple(f"{UNLINKED}: {text}" for text in bill.errors)
 
 
 def wired(scenario: Scenario, candidate: str) -> Scenario:
@@ -100,7 +106,9 @@ def bill_tables(
         own = ownership(of, name, bill, quotes.catalogue)
         bills.append(bill_table(bill))
         owned.append(ownership_table(own))
-        warnings += [f"{name}: {text}" for text in (bill.built, *bill.errors, *bill.warnings, *own.warnings)]
+        warnings += [
+            f"{name}: {text}" for text in (bill.built, *unlinked(bill), *bill.warnings, *own.warnings)
+        ]
     tables = {
         "bill_of_materials": pd.concat(bills, ignore_index=True),
         "ownership": pd.concat(owned, ignore_index=True),
@@ -189,7 +197,7 @@ def _cost(scenario: Scenario, on: Setup, quotes: Quotes) -> CandidateCost:
         power_w=own.it_w,
         network_power_w=own.network_w,
         errors=bill.errors,
-        warnings=tuple(f"{on.name}: {text}" for text in (*bill.errors, *bill.warnings, *own.warnings))
+        warnings=tuple(f"{on.name}: {text}" for text in (*unlinked(bill), *bill.warnings, *own.warnings))
         + quotes.warnings,
         made=bill,
         own=own,

@@ -23,6 +23,7 @@ from models.compare.draws import DRAWS_DEFAULT, Draws, DrawSource
 from models.compare.fabrics import METHODS, Method
 from models.compare.idle_cost import idle_costs
 from models.compare.performance import Setup, WorkloadTime
+from models.compare.reservations import reserved_verdict
 from models.compare.shares import drawn_inputs, first_order_shares
 from models.compare.sweep_points import PartFailed, Variations
 from models.compare.tornado import TornadoRow, tornado
@@ -101,6 +102,7 @@ def sensitivity(
         case.costs,
         {name: item.technology for name, item in scenario.candidates.items()},
     )
+    said = reserved_verdict(said, costs)
     pair = (said.winner, said.runner_up or said.winner)
     shares, information = influence(pair, drawn, columns)
     progress("tornado")

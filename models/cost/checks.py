@@ -90,7 +90,7 @@ def _media_findings(
     for part in (media.low, media.high, media.cable):
         if part is not None and part.technology not in (chosen.fabric, "both"):
             yield Finding(
-                "error",
+                "warning",
                 f"{place}: {part.id} is coded for {PROTOCOL[part.technology]}, the fabric is {PROTOCOL[chosen.fabric]}: "
                 "it carries light, but ask the vendor whether switch and NIC take it",
             )
