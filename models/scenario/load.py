@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from models.catalog.technology import Technology, technology
 from models.scenario.catalogue_faults import catalogue_faults
 from models.scenario.change import set_value, with_sections
 from models.scenario.faults import Fault, InputError
+from models.scenario.gpu_counts import near_counts
 from models.scenario.schema import Candidate, Scenario
 from models.scenario.schema_faults import schema_faults
 from models.scenario.yaml_text import TEXT_BYTES_MAX, mapping_with_lines
@@ -55,11 +57,23 @@ def from_mapping(
     try:
         scenario = Scenario.model_validate(dict(mapping))
     except ValidationError as error:
-        faults += schema_faults(error.errors(), file, lines)
+        faults += [_with_counts(fault, mapping) for fault in schema_faults(error.errors(), file, lines)]
     faults += catalogue_faults(mapping, file, lines)
     if faults or scenario is None:
         raise InputError(list(dict.fromkeys(faults)))
     return scenario
+
+
+def _with_counts(fault: Fault, mapping: Mapping[str, Any]) -> Fault:
+    """The fault of GPUs that fill no nodes, with the counts that the layouts and batches allow too."""
+    if fault.key != "cluster.gpus" or "nearest allowed: " not in fault.problem:
+        return fault
+    cluster = mapping["cluster"]
+    near, with_layouts = near_counts(mapping, cluster["gpus"], cluster.get("gpus_per_node", 8))
+    words = " or ".join(map(str, near))
+    if not with_layouts or fault.problem.endswith(f": {words}"):
+        return fault
+    return replace(fault, problem=f"{fault.problem} as whole nodes, {words} with the training layouts too")
 
 
 def dump(scenario: Scenario) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from models.compare.feasibility import check
 from models.scenario.faults import Fault, InputError
 from models.scenario.load import from_mapping
 from models.scenario.placed import placed_faults
@@ -46,6 +47,7 @@ def fault_lines(*path_and_value: Any) -> list[str]:
     [
         (("cluster", "gpus", 1), "cluster.gpus = 1: is not a multiple of gpus_per_node = 8; nearest allowed: 8"),
         (("cluster", "gpus", 1_048_575), "nearest allowed: 1048568 or 1048576"),
+        (("cluster", "gpus", 1001), "1000 or 1008 as whole nodes, 512 or 1024 with the training layouts too"),
         (("cluster", "gpus", True), "cluster.gpus = true: must be a whole number"),
         (("cluster", "gpus", None), "cluster.gpus = null: must be a whole number"),
         (("cluster", "gpus", 10**30), "allowed 1 .. 1048576"),
@@ -136,3 +138,13 @@ def test_faults_found_later_get_the_line_and_the_value_of_the_file(tmp_path: Pat
 def test_a_fault_is_one_line_whatever_it_holds() -> None:
     text = str(Fault("a\nb.yaml", "k\x1b", "v\r", "p\u2028" + "x" * 5000))
     assert len(text.splitlines()) == 1 and text.isprintable() and len(text) < 2100
+
+
+def test_the_gpus_proposed_are_accepted() -> None:
+    mapping = deepcopy(WHOLE)
+    for gpus in (512, 1024):
+        mapping["cluster"]["gpus"] = gpus
+        check(from_mapping(mapping, "f.yaml", LINES))
+    mapping["cluster"]["gpus"] = 1008  # whole nodes, no whole layout
+    with pytest.raises(InputError):
+        check(from_mapping(mapping, "f.yaml", LINES))
