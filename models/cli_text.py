@@ -139,19 +139,38 @@ def _workload_text(table: pd.DataFrame) -> str:
 
 
 def bill_text(tables: Mapping[str, pd.DataFrame]) -> str:
-    """Bill of materials by network and category, then yearly cost."""
-    bill = tables["bill_of_materials"]
+    """Bill of materials by network and category; capital and what is paid over the years summed apart."""
+    bill, owned = tables["bill_of_materials"], tables["ownership"]
     lines = []
     for candidate, group in bill.groupby("candidate", sort=False):
         lines.append(str(candidate))
         places = group.network + " " + group.tier + " " + group.description
         rows = [
-            [f"  {place}"[:72], f"{quantity:g}", cost if isinstance(cost, str) else f"{cost:,.0f}"]
-            for place, quantity, cost in zip(
-                places, group.quantity_total, group.extended_mid_usd, strict=True
+            [f"  {place}"[:72], f"{count:g}", f"{spare:g}" if spare else "", _cost(cost)]
+            for place, count, spare, cost in zip(
+                places, group.quantity_total, group.quantity_spares, group.extended_mid_usd, strict=True
             )
         ]
-        total = pd.to_numeric(group.extended_mid_usd, errors="coerce").sum()
-        lines.append(columns_text(["  line", "quantity", "USD"], [*rows, ["  total", "", f"{total:,.0f}"]]))
+        rows += _bill_sums(group, owned[owned.candidate == candidate])
+        lines.append(columns_text(["  line", "quantity", "of it spare", "USD"], rows))
         lines.append("")
     return "\n".join(lines)
+
+
+def _bill_sums(bill: pd.DataFrame, owned: pd.DataFrame) -> list[list[str]]:
+    """Capital as `compare` has it, support and licences over all years, and both."""
+    usd = pd.to_numeric(bill.extended_mid_usd, errors="coerce")
+    capital = float(owned[owned.category == "capital"].mid_usd.iloc[0])
+    years = pd.to_numeric(owned.year, errors="coerce").max()
+    both = float(usd.sum())
+    least = ", lower bound" if usd.isna().any() else ""
+    sums = [
+        (f"capital{least}", capital),
+        (f"support and licences over {years:g} years", both - capital),
+        (f"capital, support and licences{least}; power, space and staff are not in it", both),
+    ]
+    return [[f"  {words}", "", "", _cost(value)] for words, value in sums]
+
+
+def _cost(cost: object) -> str:
+    return f"{cost:,.0f}" if isinstance(cost, int | float) else str(cost)
