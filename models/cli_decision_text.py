@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from models.cli_text import columns_text
+from models.cli_text import COLUMNS, REGRET, band_text, columns_text
 from models.compare.break_even import CROSSING, BreakEvenRow
 from models.compare.idle_cost import idle_costs
 from models.compare.sensitivity import Sensitivity
 from models.compare.value_of_information import expected_regret
-from models.compare.verdict import percent
+from models.compare.verdict import against_best, percent
+from models.compare.victims import victims_sentences
 from models.units import usd_text
 
 BARS = 12
@@ -17,7 +18,10 @@ def sensitivity_text(result: Sensitivity) -> str:
     """The verdict, how sure it is, what moves it most, where it turns."""
     lines = [result.scenario.question, "", result.verdict.sentence]
     lines += [text for text in (result.verdict.time_sentence, result.verdict.cost_sentence) if text]
+    lines += victims_sentences(result.scenario, result.performance)
     lines += ["", _candidates_text(result)]
+    if len(result.values) > 1:
+        lines += ["", f"{COLUMNS}; {REGRET}"]
     if len(result.workloads) > 1 and len(result.values) > 1:
         lines += ["", "each workload by itself"]
         lines += [f"  {item.workload}: {item.verdict.sentence}" for item in result.workloads]
@@ -74,11 +78,13 @@ def _candidates_text(result: Sensitivity) -> str:
     best = max(float(drawn.mean()) for drawn in result.drawn.work_per_dollar.values())
     network = {name: cost.network_usd for name, cost in result.costs.items()}
     idle = {row.candidate: row for row in idle_costs(result.scores, network)}
+    against = against_best(result.values, result.drawn)
     alone = len(result.values) == 1  # nothing to rank it against
     rows = [
         [
             value.candidate,
-            *([] if alone else [f"{value.relative:.3f}", percent(value.probability_best)]),
+            *([] if alone else [f"{value.relative:.3f}", band_text(against[value.candidate], " .. ")]),
+            *([] if alone else [percent(value.probability_best)]),
             *([] if alone else [percent(regret[value.candidate] / best)]),
             usd_text(value.yearly_usd),
             usd_text(idle[value.candidate].network_usd),
@@ -89,7 +95,15 @@ def _candidates_text(result: Sensitivity) -> str:
     ]
     header = ["candidate", "USD a year", "network", "1 % idle costs"]
     if not alone:
-        header = [*header[:1], "work per dollar", "best in", "regret", *header[1:], "idle that cancels"]
+        header = [
+            *header[:1],
+            "work per dollar",
+            "90 % band",
+            "best in",
+            "regret",
+            *header[1:],
+            "idle that cancels",
+        ]
     return columns_text(header, rows)
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 
 from models.compare.comparison import Comparison
 from models.compare.incast_checks import Check, checks_sentence
-from models.compare.verdict import percent
+from models.compare.verdict import Gap, against_best, percent
+from models.compare.victims import victims_sentences
 from models.units import duration_text, size_text, usd_text
 
 SHOWN = (
@@ -32,6 +33,19 @@ SHOWN = (
     "queue_peak",
     "pause_time",
     "victim_goodput",
+)
+
+COLUMNS = (
+    "work per dollar: useful work over yearly cost, the best = 1; 90 % band: of its ratio to the best, draw by draw "
+    "(above 1 it would win); best in: share of draws in which it gives most"
+)
+REGRET = (
+    "regret: expected loss of choosing it against the best of each draw; idle that cancels: idle GPU time that "
+    "costs as much as its network costs more than the cheapest"
+)
+EXPOSED = (
+    "exposed_*: time of a step in which GPUs wait for that parallelism's traffic, NVLink's included (tensor, pipeline, data, expert, "
+    "context) and compute nothing; - : not known"
 )
 
 
@@ -80,11 +94,14 @@ def comparison_text(result: Comparison) -> str:
     said = result.verdict
     lines = [scenario.question, ""]
     lines += [text for text in (said.sentence, said.time_sentence, said.cost_sentence) if text]
+    lines += victims_sentences(scenario, result.performance)
     lines += ["", *_candidates(result), ""]
     for workload, table in result.comparison[result.comparison.workload != ""].groupby(
         "workload", sort=False
     ):
         lines += [str(workload), _workload_text(table), ""]
+    if result.comparison.metric.str.startswith("exposed_").any():
+        lines += [EXPOSED, ""]
     for cost in result.costs.values():
         lines.append(f"{cost.candidate}: {cost.network_words}")
     return "\n".join(lines).rstrip() + "\n"
@@ -94,12 +111,13 @@ def _candidates(result: Comparison) -> list[str]:
     """What each candidate is worth; a candidate alone only costs, there is nothing to rank it against."""
     alone = len(result.values) == 1
     ranks = [] if alone else ["work per dollar", "90 % band", "best in"]
+    against = against_best(result.values, result.drawn)
     rows = []
     for value in result.values:
         cost = result.costs[value.candidate]
         ranked = [
             f"{value.relative:.3f}",
-            f"{value.low / _best(result):.3f} .. {value.high / _best(result):.3f}",
+            band_text(against[value.candidate], " .. "),
             percent(value.probability_best),
         ]
         usd = [
@@ -109,8 +127,8 @@ def _candidates(result: Comparison) -> list[str]:
         ]
         rows.append([value.candidate, *([] if alone else ranked), *usd])
     text = columns_text(["candidate", *ranks, "USD per year", "capital", "network share"], rows)
-    relative = "" if alone else "work per dollar is relative to the best; "
-    return [text, "", f"{relative}network share is of the cluster's capital"]
+    share = "network share: the network's part of the cluster's capital"
+    return [text, "", share if alone else f"{COLUMNS}; {share}"]
 
 
 def checks_text(checks: Sequence[Check]) -> str:
@@ -120,8 +138,9 @@ def checks_text(checks: Sequence[Check]) -> str:
     return "\n".join(lines)
 
 
-def _best(result: Comparison) -> float:
-    return result.values[0].work_per_dollar
+def band_text(against: Gap | None, between: str) -> str:
+    """The 90 % band of a candidate's work per dollar over the best's, as numbers; "-" for the best itself."""
+    return "-" if against is None else f"{1 + against.low:.3f}{between}{1 + against.high:.3f}"
 
 
 def _workload_text(table: pd.DataFrame) -> str:

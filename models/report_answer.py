@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from models.charts import candidate_colours
 from models.cli_decision_text import figure_text
+from models.cli_text import band_text
 from models.cli_text import figure_text as metric_text
 from models.compare.break_even import CROSSING
 from models.compare.dual_track import Plan
@@ -14,7 +15,8 @@ from models.compare.metrics import workload_rows
 from models.compare.pareto import pareto_set
 from models.compare.sensitivity import Sensitivity
 from models.compare.value_of_information import expected_regret
-from models.compare.verdict import percent
+from models.compare.verdict import against_best, percent
+from models.compare.victims import victims_sentences
 from models.report_charts import intervals, scatter, stacked, tornado_bars
 from models.report_parts import Chart, Heading, Listed, Part, Table, Text
 from models.units import usd_text
@@ -28,6 +30,7 @@ def answer_parts(result: Sensitivity, plans: Sequence[Plan]) -> Iterator[Part]:
     """The parts in order."""
     yield Text(result.verdict.sentence, strong=True)
     said = [t for t in (result.verdict.time_sentence, result.verdict.cost_sentence) if t]
+    said += victims_sentences(result.scenario, result.performance)
     if said:
         yield Listed(said)
     yield from _candidates(result)
@@ -41,7 +44,7 @@ def answer_parts(result: Sensitivity, plans: Sequence[Plan]) -> Iterator[Part]:
 
 def _candidates(result: Sensitivity) -> Iterator[Part]:
     values, colours = result.values, candidate_colours(result.scenario)
-    best = values[0].work_per_dollar
+    against = against_best(values, result.drawn)
     regret = expected_regret(result.drawn.work_per_dollar)
     most = max(float(drawn.mean()) for drawn in result.drawn.work_per_dollar.values())
     efficient = pareto_set(result.scores)
@@ -51,7 +54,7 @@ def _candidates(result: Sensitivity) -> Iterator[Part]:
          "capital", "network share of capital", "on Pareto set"],
         [
             [
-                v.candidate, f"{v.relative:.3f}", f"{v.low / best:.3f} to {v.high / best:.3f}", percent(v.probability_best),
+                v.candidate, f"{v.relative:.3f}", band_text(against[v.candidate], " to "), percent(v.probability_best),
                 percent(regret[v.candidate] / most), f"{v.relative_work:.4f}", usd_text(v.yearly_usd),
                 usd_text(result.costs[v.candidate].capital_usd[1]),
                 percent(result.costs[v.candidate].network_share_fraction), "yes" if v.candidate in efficient else "no",
@@ -62,13 +65,18 @@ def _candidates(result: Sensitivity) -> Iterator[Part]:
     )  # fmt: skip
     yield Text(
         "Work per dollar is weighted useful work a year, relative to the best candidate, over the yearly ownership cost "
-        "of the cluster (servers, four networks, racks, energy, space, support, licences, network staff)."
+        "of the cluster (servers, four networks, racks, energy, space, support, licences, network staff). "
+        "90 % band: of its ratio to the best, draw by draw; best in: share of draws "
+        "in which it gives most; expected regret: expected loss of choosing it against the best of each draw."
     )
-    rows = [(v.candidate, v.low / best, v.relative, v.high / best) for v in values]
+    rows = [
+        (v.candidate, 1 + found.low, v.relative, 1 + found.high) if found else (v.candidate, 1.0, 1.0, 1.0)
+        for v, found in ((v, against[v.candidate]) for v in values)
+    ]
     yield Chart(
-        intervals("Work per dollar, relative to the best", rows, colours, "work per dollar, best mid = 1"),
-        "Dot: mid. Line: 90 % of the draws, prices and model error together. What candidates share moves them alike, "
-        "so overlapping lines do not by themselves mean a tie.",
+        intervals("Work per dollar, relative to the best", rows, colours, "work per dollar over the best's"),
+        "Dot: mid. Line: 90 % of the draws of the ratio to the best, prices and model error together. What both share "
+        "cancels: a line that reaches 1 means that it may be as good as the best.",
     )
     points = [(n, s.yearly_usd, s.relative_work) for n, s in result.scores.items()]
     yield Chart(

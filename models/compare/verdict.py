@@ -49,6 +49,13 @@ def gap(better: str, other: str, values: Mapping[str, Draws], mids: Mapping[str,
     return Gap(better, other, mids[better] / mids[other] - 1.0, low, high, ahead)
 
 
+def against_best(ranked: Sequence[Value], drawn: ValueDraws) -> dict[str, Gap | None]:
+    """Each candidate's work per dollar against that of the first, draw by draw as in the verdict; None for the first."""
+    mids = {value.candidate: value.work_per_dollar for value in ranked}
+    first = ranked[0].candidate
+    return {name: None if name == first else gap(name, first, drawn.work_per_dollar, mids) for name in mids}
+
+
 def percent(fraction: float) -> str:
     """A fraction in per cent with the digits that mean something.
 
