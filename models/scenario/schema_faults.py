@@ -10,8 +10,10 @@ from typing import Any
 
 from models.catalog.technology import technology_names
 from models.scenario.faults import Fault, shown
+from models.scenario.number_words import written_out
 from models.scenario.schema import NAME_WORDS, Scenario
 from models.scenario.schema_places import Where, keys_at, limits_at, steps
+from models.scenario.workloads import KINDS
 
 TYPE_WORDS: Mapping[str, str] = {
     "int_type": "a whole number", "int_from_float": "a whole number", "int_parsing_size": "a smaller number",
@@ -32,6 +34,7 @@ def schema_faults(
     `prefix` is the dotted key of the root where it is part of something larger.
     """
     forms: dict[str, list[str]] = {}
+    hints: dict[str, str] = {}
     faults: dict[tuple[str, str], Fault] = {}
     for entry in entries:
         if _other_form(entry):
@@ -40,22 +43,34 @@ def schema_faults(
         words, is_form = _problem(entry, root)
         if is_form:
             forms.setdefault(fault.key, []).append(words)
+            hints[fault.key] = _number_words(entry, root, fault.key) or hints.get(fault.key, "")
         else:
             fault = placed(file, fault.key, fault.given, words, lines)
         known = faults.get((fault.key, fault.given))
         if known is None or (fault.problem and not known.problem):
             faults[fault.key, fault.given] = fault
-    return [_with_forms(fault, forms.get(fault.key, [])) for fault in faults.values()]
+    return [
+        _with_forms(fault, forms.get(fault.key, []), hints.get(fault.key, "")) for fault in faults.values()
+    ]
 
 
-def _with_forms(fault: Fault, forms: Sequence[str]) -> Fault:
+def _number_words(entry: Any, root: Any, key: str) -> str:
+    """The range of a value that should have been a number, and how to write the one that was meant."""
+    if TYPE_WORDS.get(entry["type"], "").partition(" number")[1] == "":
+        return ""
+    reach = _range(tuple(entry["loc"]), root, {})
+    example = written_out(key.rpartition(".")[2], entry.get("input"))
+    return "".join(f"; {words}" for words in (reach and f"allowed {reach}", example) if words)
+
+
+def _with_forms(fault: Fault, forms: Sequence[str], hint: str) -> Fault:
     """The fault with every form its value may take: `auto` beside the range of the numbers."""
     words = list(dict.fromkeys(forms))
     if "a number" in words and "a whole number" in words:
         words.remove("a whole number")
     if fault.problem.startswith("allowed"):
         return replace(fault, problem=" or ".join([fault.problem, *words]))
-    return fault if fault.problem else replace(fault, problem="must be " + " or ".join(words))
+    return fault if fault.problem else replace(fault, problem="must be " + " or ".join(words) + hint)
 
 
 def placed(file: str, key: str, given: str, problem: str, lines: Mapping[str, int]) -> Fault:
@@ -119,7 +134,7 @@ def _problem(entry: Any, root: Any) -> tuple[str, bool]:
     if kind == "union_tag_invalid":
         return f"unknown workload kind; allowed: {context['expected_tags'].replace(chr(39), '')}", False
     if kind == "union_tag_not_found":
-        return "is missing: it says which kind of workload this is", False
+        return f"is missing: it says which kind of workload this is; allowed: {', '.join(KINDS)}", False
     if where[0] == "prices" and len(where) == 2 and kind == "model_type":
         return "a number or a group of keys", True
     if kind in TYPE_WORDS:

@@ -17,6 +17,7 @@ def keys_at(where: Where, root: Any) -> list[str]:
     """Keys of the group at a place, sorted; empty where its names are free."""
     found = list(steps(where, root))
     groups = _groups(found[-1][1] if found else root)
+    groups = (_tagged(groups, str(where[-1])) if where else []) or groups
     return sorted(groups[0].model_fields) if len(groups) == 1 else []
 
 
@@ -26,11 +27,7 @@ def steps(where: Where, root: Any) -> Iterator[tuple[str, Any, list[Any]]]:
     for part in where:
         name = str(part)
         groups = _groups(annotation)
-        tagged = [
-            g
-            for g in groups
-            if "kind" in g.model_fields and name in get_args(g.model_fields["kind"].annotation)
-        ]
+        tagged = _tagged(groups, name)
         if tagged and len(groups) > 1:
             annotation = tagged[0]
             continue
@@ -46,6 +43,12 @@ def steps(where: Where, root: Any) -> Iterator[tuple[str, Any, list[Any]]]:
         elif groups and not name.startswith("function-") and not _is_form(name, groups):
             annotation = None
             yield name, annotation, []
+
+
+def _tagged(groups: Sequence[type[BaseModel]], name: str) -> list[type[BaseModel]]:
+    """The group whose `kind` is `name`."""
+    kinds = ((group, group.model_fields.get("kind")) for group in groups)
+    return [group for group, kind in kinds if kind is not None and name in get_args(kind.annotation)]
 
 
 def _is_form(name: str, groups: Sequence[type[BaseModel]]) -> bool:

@@ -169,3 +169,7 @@ Workload = Annotated[
     LlmTraining | Collective | Incast | Permutation | Bisection | Storage | Inference,
     Field(discriminator="kind"),
 ]
+KINDS = tuple(
+    kind.model_fields["kind"].annotation.__args__[0]  # type: ignore[union-attr]
+    for kind in (LlmTraining, Collective, Incast, Permutation, Bisection, Storage, Inference)
+)

@@ -40,6 +40,8 @@ def mapping_with_lines(text: str | bytes, file: str) -> tuple[dict[str, Any], di
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = mark.line + 1 if mark is not None else None
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        if "mapping values are not allowed" in problem:
+            problem = "a second ': ' on one line; put text that holds ': ' in quotes, one key a line"
         raise InputError([Fault(file, "", "", f"is not valid YAML: {problem}", line)]) from error
     except RecursionError as error:
         raise InputError([Fault(file, "", "", f"is nested deeper than {DEPTH_MAX} levels")]) from error

@@ -82,6 +82,12 @@ def fault_lines(*path_and_value: Any) -> list[str]:
         (("candidates", "InfiniBand NDR", "parts", "switch", "QM9700"), "did you mean sw_qm9700?; `fabric-compare parts"),
         (("prices", {"sw_foo": 1.0}), "prices.sw_foo: no such part in the catalogue"),
         (("prices", {"sw_foo": 1.0}), "`fabric-compare parts` lists all"),
+        (("cluster", "gpus", "sixty-four"), "must be a whole number; allowed 1 .. 1048576"),
+        (("economics", "years", "4 years"), "must be a whole number; allowed 1 .. 15; a plain number, e.g. 4"),
+        (("workloads", "training", "tokens_total", "2T"), "must be a number; allowed above 0 .. 1e+18; a plain number, e.g. 2e+12"),
+        (("workloads", "allreduce", "message_bytes", "1GiB"), "bytes as a whole number, e.g. 1073741824"),
+        (("workloads", "incast", "burst_kb", 64), "unknown key; did you mean burst_bytes?"),
+        (("workloads", "allreduce", {"operation": "all_reduce"}), "allowed: llm_training, collective, incast, permutation"),
         (("sweep", {"axes": {"cluster.gpus": []}}), "sweep.axes.cluster.gpus = 0 entries: allowed 1 .. 100000"),
         (("sweep", {"axes": {"cluster.gpus": [None]}}), "must be a number or text"),
         (("prices", {"sw_qm9700": "dear"}), "prices.sw_qm9700 = 'dear': must be a number or a group of keys"),
@@ -148,3 +154,10 @@ def test_the_gpus_proposed_are_accepted() -> None:
     mapping["cluster"]["gpus"] = 1008  # whole nodes, no whole layout
     with pytest.raises(InputError):
         check(from_mapping(mapping, "f.yaml", LINES))
+
+
+def test_text_with_a_colon_is_to_be_quoted() -> None:
+    with pytest.raises(InputError) as caught:
+        mapping_with_lines("name: a\nquestion: Q: Which\n", "f.yaml")
+    assert str(caught.value).startswith("f.yaml:2: is not valid YAML: ")
+    assert "put text that holds ': ' in quotes" in str(caught.value)
