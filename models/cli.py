@@ -12,12 +12,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from io import TextIOWrapper
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from models import __version__
 from models.catalog.parts import CATEGORIES
 from models.cli_decision import add_commands as add_decision_commands
 from models.cli_options import BAD_INPUT, Parser, add_method, add_out, add_prices, add_scenario
-from models.scenario.faults import InputError, one_line
+from models.scenario.faults import Fault, InputError, one_line
+
+if TYPE_CHECKING:
+    from models.scenario.schema import Scenario
 
 OK, CHECK_FAILED, INTERRUPTED = 0, 1, 130
 FAULTS_SHOWN = 100
@@ -31,6 +35,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     command: Callable[[argparse.Namespace], int] = arguments.command
     try:
+        out = getattr(arguments, "out", None)
+        if out and Path(out).exists() and not Path(out).is_dir():
+            raise InputError(
+                [Fault("--out", "", out, "is a file; must be a folder, made where it is not there")]
+            )
         return command(arguments)
     except InputError as error:
         from models.scenario.placed import placed_faults
@@ -155,6 +164,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     methods = METHODS if arguments.method == "both" else (arguments.method,)
     if "fluid" in methods:
         _tell_of_compilation()
+    _tell_of_doubts(scenario)
     result = compare(scenario, methods, prices=arguments.prices, progress=_progress())
     for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -184,6 +194,7 @@ def _bom(arguments: argparse.Namespace) -> int:
 
     scenario = load(arguments.scenario)
     names = named_candidates(scenario, arguments.candidate)
+    _tell_of_doubts(scenario)
     tables, warnings = bill_tables(scenario, names, arguments.prices)
     for warning in warnings:
         print(f"note: {warning}", file=sys.stderr)
@@ -213,6 +224,13 @@ def _validate(arguments: argparse.Namespace) -> int:
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
+
+
+def _tell_of_doubts(scenario: Scenario) -> None:
+    from models.scenario.plausible import doubts
+
+    for text in doubts(scenario):
+        print(f"warning: {text}", file=sys.stderr)
 
 
 def _tell_of_compilation() -> None:

@@ -204,3 +204,23 @@ def test_a_missing_switch_says_which_ones_speak_the_protocol(
     said = capsys.readouterr().err
     assert "allowed: sw_qm8700, sw_qm9700" in said and "sw_sn" not in said
     assert "`fabric-compare parts --category switch` lists all" in said
+
+
+def test_a_folder_that_is_a_file_is_said_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "infer.yaml"
+    file.write_text("mine")
+    assert main(["compare", FIRST, "--out", str(file)]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"error: --out: {file}: is a file; must be a folder, made where it is not there\n"
+    )
+    assert file.read_text() == "mine"
+
+
+def test_cents_typed_as_dollars_are_doubted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mapping = yaml.safe_load(Path(FIRST).read_text("utf-8"))
+    mapping.setdefault("economics", {})["usd_per_kwh"] = 8.3
+    file = tmp_path / "s.yaml"
+    file.write_text(yaml.safe_dump(mapping))
+    assert main(["bom", str(file)]) == 0
+    assert "warning: economics.usd_per_kwh = 8.3: plausible 0.01 .. 1 USD per kWh" in capsys.readouterr().err
