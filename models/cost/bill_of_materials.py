@@ -13,7 +13,7 @@ from models.catalog.parts import Catalogue, Part, parts
 from models.catalog.quotes import catalogue_with_overrides
 from models.cost.checks import fabric_findings
 from models.cost.chosen import Chosen, chosen_parts
-from models.cost.compute_network import compute_fabric, subnet_manager_items
+from models.cost.compute_network import WHOLE_UNITS, compute_fabric, subnet_manager_items
 from models.cost.fabric import Fabric, fabric_items
 from models.cost.lines import NETWORKS, Band, Bill, BillLine, Item, summed
 from models.cost.management_networks import management, management_items
@@ -88,7 +88,10 @@ def built_words(size: NetworkSize, of: Fabric) -> str:
     ports = f"{size.radix} ports"
     if of.upper.id != of.switch.id and size.tiers_count > 1:
         ports = f"{size.radix} ({of.switch.id}) and {size.upper_radix} ports ({of.upper.id})"
-    return f"{size.words}; {taper}; {size.switches} switches of {ports} at {of.link_gbit_per_s:g} Gbit/s: {tiers}"
+    if size.switches == 1:
+        return f"one switch of {ports} at {of.link_gbit_per_s:g} Gbit/s joins every NIC; non-blocking"
+    built = f"{size.words}; {taper}; {size.switches} switches of {ports} at {of.link_gbit_per_s:g} Gbit/s: {tiers}"
+    return "; ".join([built, *(text for text in of.told if WHOLE_UNITS in text)])
 
 
 def bisection_gbit_per_s(scenario: Scenario, chosen: Chosen, size: NetworkSize) -> float:

@@ -18,6 +18,7 @@ from models.topology.size import NetworkSize, network_size
 
 UFM_PORTS_PER_APPLIANCE = 2  # RA-11333-001 V11: four UFM ports, two appliances a fabric
 PART_FILLED = 1.25  # assumption: above this a buyer should know
+WHOLE_UNITS = "are bought whole"
 PACKAGED = "co-packaged optics"
 
 
@@ -86,7 +87,7 @@ def _part_filled_units(scenario: Scenario, size: NetworkSize) -> Iterator[str]:
     ).switches
     if size.switches > PART_FILLED * least:
         yield (
-            f"rail-optimised units of {size.leaf_down} nodes are bought whole: {size.switches} switches where an "
+            f"rail-optimised units of {size.leaf_down} nodes {WHOLE_UNITS}: {size.switches} switches where an "
             f"any-to-any fat tree without rails takes {least}"
         )
 

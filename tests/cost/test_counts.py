@@ -219,3 +219,10 @@ def test_a_spine_of_the_other_protocol_is_refused() -> None:
         InputError, match=r"candidates.x.parts.spine_switch = '?sw_qm9700'?: is a switch for InfiniBand"
     ):
         scenario(512, of)
+
+
+def test_one_switch_is_not_called_a_tree_of_rails_and_whole_units_are_in_the_words() -> None:
+    whole, one = bill("ib", 128), bill("roce", 128)
+    assert "units of 32 nodes are bought whole: 12 switches" in whole.built and "takes 6" in whole.built
+    assert one.built == "one switch of 128 ports at 400 Gbit/s joins every NIC; non-blocking"
+    assert "bought whole" not in bill("ib", 1024).built
