@@ -152,17 +152,19 @@ def _columns(header: list[str]) -> list[str]:
 def _header_faults(file: str, names: list[str]) -> list[Fault]:
     if "id" not in names:
         return [Fault(file, "", "", "has no column id; needed: id, price_mid (low and high optional)", 1)]
-    faults = []
     if not set(PRICES) & set(names):
-        faults.append(
-            Fault(file, "", "", f"has no price column; allowed: {', '.join(PRICES)} (or price_usd_...)", 1)
-        )
+        allowed = f"{', '.join(PRICES)} (or price_usd_...)"
+        given = f"; given: {', '.join(name for name in names if name)}"
+        return [
+            Fault(file, "", "", f"has no price column; needed: id and at least one of {allowed}{given}", 1)
+        ]
     known = {*COLUMNS, *EXTRA, "buffer_mb"}
-    faults += [
-        Fault(file, name, "", f"unknown column; allowed: {', '.join([*COLUMNS, *EXTRA])}", 1)
-        for name in names
-        if name and name not in known
-    ]
+    unknown = [name for name in names if name and name not in known]
+    faults = []
+    if unknown:
+        words = "unknown column" if len(unknown) == 1 else "unknown columns"
+        allowed = ", ".join([*COLUMNS, *EXTRA])
+        faults.append(Fault(file, ", ".join(unknown), "", f"{words}; allowed: {allowed}", 1))
     faults += [
         Fault(file, n, "", "column is there twice", 1) for n in sorted(set(names)) if names.count(n) > 1 and n
     ]

@@ -115,3 +115,18 @@ def test_scenario_prices_win_and_are_named() -> None:
         "nic_cx8"
     ]
     assert part.prices == (5, 5, 5) and part.source == "existing contract" and part.confidence == "scenario"
+
+
+def test_a_quote_file_without_a_price_column_is_one_fault_that_names_what_is_needed() -> None:
+    with pytest.raises(InputError) as caught:
+        catalogue_with_quotes(b"id,low,mid,high\nsw_qm9700,1,2,3\n")
+    (fault,) = caught.value.faults
+    assert "needed: id and at least one of price_low, price_mid, price_high" in fault.problem
+    assert "given: id, low, mid, high" in fault.problem
+
+
+def test_unknown_columns_of_a_quote_file_are_one_fault() -> None:
+    with pytest.raises(InputError) as caught:
+        catalogue_with_quotes(b"id,price_mid,colour,shape\nsw_qm9700,2,red,round\n")
+    (fault,) = caught.value.faults
+    assert fault.key == "colour, shape" and fault.problem.startswith("unknown columns; allowed: id")
