@@ -30,8 +30,8 @@ def add_commands(commands: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=V1,V2|A..B",
-        help="a dotted scenario key and its values in the key's unit, or powers of two; sizes may end in KiB .. TiB; "
-        "repeat for a grid (default: sweep.axes of the scenario)",
+        help="a dotted scenario key and its values in the key's unit, or the powers of two from A to B; sizes may end in "
+        "KiB .. TiB; repeat for a grid (default: sweep.axes of the scenario)",
     )
     sweep.add_argument(
         "--points",
@@ -98,6 +98,7 @@ def add_commands(commands: Any) -> None:
 def sweep_command(arguments: argparse.Namespace) -> int:
     """`fabric-compare sweep`."""
     from models.compare.axes import axes, grid, listed_points
+    from models.compare.axis_notes import axis_notes
     from models.compare.sweep import Interrupted, sweep
     from models.scenario.load import load
 
@@ -106,6 +107,8 @@ def sweep_command(arguments: argparse.Namespace) -> int:
         raise InputError([Fault(f"--points {arguments.points}", "", "", "cannot go with --axis")])
     listed = arguments.points
     points = listed_points(listed) if listed else grid(axes(arguments.axis, scenario.sweep.axes))
+    for note in axis_notes(arguments.axis, points, scenario):
+        print(f"note: {note}", file=sys.stderr)
     try:
         with _ctrl_c():
             done = sweep(
