@@ -150,12 +150,14 @@ def nice_ticks(low: float, high: float, count: int = 6) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten within a range; the powers alone where there are many.
+    """1, 2 and 5 times powers of ten within a range; the powers alone where there are many, even steps where it is narrow.
 
-    >>> log_ticks(3.0, 300.0)
-    [5.0, 10.0, 20.0, 50.0, 100.0, 200.0]
+    >>> log_ticks(3.0, 300.0), log_ticks(2.21, 2.39)
+    ([5.0, 10.0, 20.0, 50.0, 100.0, 200.0], [2.25, 2.3, 2.35])
     """
     ticks = [float(f"{m}e{p}") for p in range(-9, 12) for m in (1, 2, 5) if low <= float(f"{m}e{p}") <= high]
+    if len(ticks) < 2:
+        return nice_ticks(low, high, 4)
     return ticks if len(ticks) <= 7 else [t for t in ticks if f"{t:e}".startswith("1")]
 
 

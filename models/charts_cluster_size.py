@@ -105,7 +105,7 @@ def work_per_dollar(table: pd.DataFrame, colours: Mapping[str, str], turns: Sequ
 
 
 SMALL = {
-    "unit_time_s": ("Step time", "seconds"),
+    "unit_time_s": ("Step time", "time"),
     "yearly_usd_per_gpu": ("Cost per GPU", "USD a year"),
     "scaling_efficiency_fraction": ("Scaling", "of smallest size"),
     "network_usd_per_gpu": ("Network per GPU", "USD a year"),

@@ -13,7 +13,8 @@ from models.units import duration_text, size_text
 
 NEAR_GROUP = 4.0  # published points of groups up to so many times smaller or larger are drawn in full
 DURATION = (
-    "datum.value >= 1 ? format(datum.value, '.3~g') + ' s' : datum.value >= 1e-3 ? format(datum.value * 1e3, '.3~g') + ' ms'"
+    "datum.value == 0 ? '0' :"
+    " datum.value >= 1 ? format(datum.value, '.3~g') + ' s' : datum.value >= 1e-3 ? format(datum.value * 1e3, '.3~g') + ' ms'"
     " : format(datum.value * 1e6, '.3~g') + ' us'"
 )
 

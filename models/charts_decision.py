@@ -24,8 +24,9 @@ def time_against_cost(
     x_high = max(cloud.yearly_usd.quantile(0.995), mids.yearly_usd.max())
     x_pad = (x_high - x_low) * 0.04 or 0.01 * x_high
     y_scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
+    room = 0.3 * max(1.0, max(len(str(name)) for name in mids.candidate) / 17)
     names_at = x_high + 0.06 * (x_high - x_low or x_high)
-    x_scale = alt.Scale(domain=[x_low - x_pad, names_at + 0.3 * (names_at - x_low)], zero=False, nice=False)
+    x_scale = alt.Scale(domain=[x_low - x_pad, names_at + room * (names_at - x_low)], zero=False, nice=False)
     x = alt.X(
         "yearly_usd:Q",
         scale=x_scale,

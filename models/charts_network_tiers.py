@@ -51,7 +51,7 @@ def tier_diagram(
         back=[charts.percent_text(v) for v in lines.load_down_fraction],
     ).sort_values("load_fraction", kind="stable")  # fmt: skip
     x_scale = alt.Scale(domain=[-MARGIN, 1.0], nice=False)
-    y_scale = alt.Scale(domain=[-0.26, max(1.0, len(tiers) - 1.0) + 0.26], nice=False)
+    y_scale = alt.Scale(domain=[-0.26, len(tiers) - 1.0 + 0.26], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=None)
     y = alt.Y("y:Q", scale=y_scale, axis=None)
     layers: list[Any] = []
@@ -106,7 +106,7 @@ def tier_diagram(
         f"Diagram of the network: {', '.join(PLURAL[tier] for tier in tiers)} as boxes, links coloured by offered load. "
         f"{finding}. {len(over)} of {len(drawn)} lines drawn are offered more than they carry.",
         cut,
-        height=310,
+        height=310 if len(tiers) > 1 else 170,
     )
 
 
@@ -130,7 +130,7 @@ def _links(drawn: pd.DataFrame, x: alt.X, y: alt.Y) -> Any:
             color=alt.Color(
                 "load:N", sort=names, scale=alt.Scale(domain=names, range=[by_name[n][0] for n in names]),
                 legend=alt.Legend(title="offered load, hottest cable", orient="bottom", symbolType="stroke", symbolStrokeWidth=4,
-                                  titleOrient="left", titleFontWeight="normal", columns=6, columnPadding=8),
+                                  titleOrient="left", titleFontWeight="normal", columns=len(names), columnPadding=8),
             ),
             strokeWidth=alt.StrokeWidth("load:N", legend=None, scale=alt.Scale(domain=names, range=[by_name[n][1] for n in names])),
             strokeDash=alt.condition(f"datum.load == '{DOWN}'", alt.value([3, 3]), alt.value([1, 0])),

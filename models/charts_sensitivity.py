@@ -19,7 +19,7 @@ WORDS = (  # names of scenario keys as a reader of the trade says them
     ("network efficiency fraction", "share of the link NCCL reaches"), ("host pair latency us", "latency of a pair of hosts"),
     ("hop latency us", "latency of a hop"), ("step latency factor", "latency of a collective's step"),
     ("imbalance fraction", "imbalance of adaptive routing"), ("streaming fraction", "share of the link SHARP reaches"),
-    ("loss fraction", "packet loss"), ("queue pairs", "queue pairs a connection"), ("granted", "SHARP granted"),
+    ("loss fraction", "packet loss"), ("queue pairs", "queue pairs of a connection"), ("granted", "SHARP granted"),
     ("overlap of dp", "overlap of DP"), ("overlap of tp", "overlap of TP"), ("overlap of pp", "overlap of PP"),
     ("overlap of ep", "overlap of EP"), ("overlap of cp", "overlap of CP"), ("usd per kwh", "price of a kWh"),
     ("pue", "PUE"), ("space usd per kw month", "rent of a kW and month"), ("dynamic threshold", "buffer threshold"),
@@ -106,7 +106,7 @@ def input_text(text: str) -> str:
     """
     for key, words in WORDS:
         text = re.sub(rf"(^|(?<=\bif )){key}(?![a-z])", words, text)
-    return text
+    return re.sub(r"\b(if the prices of .+?|if queue pairs .+?) is ", r"\1 are ", text)
 
 
 def price_line(

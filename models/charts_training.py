@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from models import charts
+from models.charts_collectives import DURATION
 from models.compare.training_table import NOT_NETWORK, PARTS
 from models.units import duration_text
 
@@ -45,7 +46,7 @@ def stacked(parts: pd.DataFrame, order: list[str], finding: str, with_compute: b
         "time_s:Q",
         stack="zero",
         scale=alt.Scale(domain=[0, top * 1.09], nice=False),
-        axis=charts.axis("Time of a step, s", tickCount=8),
+        axis=charts.axis("Time of a step", DURATION, tickCount=8),
     )
     bars = (
         alt.Chart(shown)

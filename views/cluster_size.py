@@ -9,7 +9,7 @@ import streamlit as st
 
 from models import charts, charts_cluster_size
 from models.compare.cluster_size import cluster_size_table, size_sentence, sizes_around, turns
-from models.units import usd_text
+from models.units import duration_text, usd_text
 from views import answers, show
 from views.frame import Case
 from views.kept import kept
@@ -31,12 +31,18 @@ def page(case: Case, question: str) -> None:
     if table is None:
         st.caption(f"Working out {len(sizes)} cluster sizes for {len(scenario.candidates)} candidates.")
         return
-    show.heading(size_sentence(table), question)
-    show.chart(
-        "cluster_size",
-        lambda: charts_cluster_size.work_per_dollar(table, case.colours, turns(table), scenario.cluster.gpus),
-        case.key,
-    )
+    if len(scenario.candidates) > 1:
+        show.heading(size_sentence(table), question)
+        show.chart(
+            "cluster_size",
+            lambda: charts_cluster_size.work_per_dollar(
+                table, case.colours, turns(table), scenario.cluster.gpus
+            ),
+            case.key,
+        )
+    else:
+        show.heading(_alone(table), question)
+        st.info("Switch a second candidate on, at the left, to see from how many GPUs on the answer changes.")
     columns = [c for c in charts_cluster_size.SMALL if table[c].notna().any()]
     training = any(item.weight > 0 and item.kind == "llm_training" for item in scenario.workloads.values())
     for place, column in zip(st.columns(len(columns)), columns, strict=True):
@@ -46,7 +52,10 @@ def page(case: Case, question: str) -> None:
             show.chart(f"size_{column}", made, case.key)
     missing = table[table.status != "ok"]
     if len(missing):
-        with st.expander(f"{missing.gpus.nunique()} sizes some candidates cannot be built at: why"):
+        count = int(missing.gpus.nunique())
+        with st.expander(
+            f"{count} size{'s' if count > 1 else ''} at which some candidates cannot be built: why"
+        ):
             for (reason,), group in missing.groupby(["reason"]):
                 at = ", ".join(charts.count_text(int(size)) for size in sorted(group.gpus.unique()))
                 st.markdown(
@@ -69,6 +78,18 @@ def page(case: Case, question: str) -> None:
         show.terms("work per dollar", "tier", "band", "analytical")
 
 
+def _alone(table: pd.DataFrame) -> str:
+    """What one candidate costs over the sizes it can be built at."""
+    built = table[table.status == "ok"].sort_values("gpus")
+    if built.empty:
+        return f"{table.candidate.iloc[0]} cannot be built at any of these sizes."
+    first, last = built.iloc[0], built.iloc[-1]
+    return (
+        f"{first.candidate} costs {usd_text(float(first.yearly_usd_per_gpu))} per GPU and year at {int(first.gpus):,} GPUs, "
+        f"{usd_text(float(last.yearly_usd_per_gpu))} at {int(last.gpus):,}."
+    )
+
+
 def shown(table: pd.DataFrame) -> pd.DataFrame:
     """The table as a reader wants it."""
 
@@ -80,7 +101,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
             "GPUs": [charts.count_text(int(size)) for size in table.gpus],
             "Candidate": table.candidate,
             "Work per dollar, of best": text("relative_work_per_dollar", charts.percent_text),
-            "Time": text("unit_time_s", lambda v: charts.number_text(v) + " s"),
+            "Time": text("unit_time_s", duration_text),
             "Cost per GPU and year": text("yearly_usd_per_gpu", usd_text),
             "Scaling efficiency": text("scaling_efficiency_fraction", charts.percent_text),
             "Tiers": text("tiers", lambda v: f"{v:.0f}"),

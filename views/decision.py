@@ -24,25 +24,18 @@ def page(case: Case, question: str) -> None:
     answer = answers.comparison(case.scenario)
     show.heading(answer.verdict.sentence, f"{question} {asked(case)}")
     answers.method_note(case.scenario, answer)
-    left, right = st.columns([3, 2], gap="medium")
     key = (case.key, answer.methods)
     table = kept(("candidates", key), lambda: standing.candidate_table(answer))
-    of = standing.pace(answer)
-    unit = f", {of.unit}" if of.unit else ""
-    with left:
-        show.chart(
-            "time_against_cost",
-            lambda: charts_decision.time_against_cost(
-                standing.cloud(answer), standing.mids(answer), case.colours, of.title + unit, finding(answer)
-            ),
-            key,
+    if len(table) > 1:
+        _pictures(answer, table, case, key)
+    else:
+        st.info(
+            "Switch a second candidate on, at the left, to see what the choice between them costs and hangs on."
         )
-    with right:
-        winner = answer.verdict.winner
-        show.chart("against_best", lambda: charts_decision.against_best(table, case.colours, winner), key)
     st.markdown(f"**Why.** {answer.verdict.time_sentence} {answer.verdict.cost_sentence}".replace("$", "\\$"))
     show.table("candidates", candidate_text(table), full=table)
-    flips(case)
+    if len(table) > 1:
+        flips(case)
     with st.expander("Risk facts: stated beside the score, never blended into it"):
         facts = show.result_of(
             answers.key_of(case.scenario, "risks"),
@@ -59,6 +52,24 @@ def page(case: Case, question: str) -> None:
     with st.expander("All figures by both methods"):
         show.table("comparison", _comparison_text(answer.comparison), full=answer.comparison, height=420)
     assumptions(answer)
+
+
+def _pictures(answer: Comparison, table: pd.DataFrame, case: Case, key: tuple[object, ...]) -> None:
+    """Time against cost, and how sure the order is."""
+    left, right = st.columns([3, 2], gap="medium")
+    of = standing.pace(answer)
+    unit = f", {of.unit}" if of.unit else ""
+    with left:
+        show.chart(
+            "time_against_cost",
+            lambda: charts_decision.time_against_cost(
+                standing.cloud(answer), standing.mids(answer), case.colours, of.title + unit, finding(answer)
+            ),
+            key,
+        )
+    with right:
+        winner = answer.verdict.winner
+        show.chart("against_best", lambda: charts_decision.against_best(table, case.colours, winner), key)
 
 
 def asked(case: Case) -> str:

@@ -171,7 +171,7 @@ def six_inputs(scenario: Scenario) -> None:
     )  # fmt: skip
     scored = [name for name, item in scenario.workloads.items() if item.weight > 0]
     options = list(scenario.workloads)
-    many = "several, weighted"
+    many = "several"
     choice = scored[0] if len(scored) == 1 else many
     left.selectbox(
         "Workload", [many, *options] if choice == many else options, key=control("scored", choice),

@@ -53,7 +53,7 @@ def page(case: Case, question: str) -> None:
     wide, narrow = st.columns([3, 2], gap="medium")
     with wide:
         show.chart(
-            "network", lambda: _diagram(found, name), case.key, pattern, name,
+            "network", lambda: diagram(found, name), case.key, pattern, name,
         )  # fmt: skip
     with narrow:
         show.chart(
@@ -75,11 +75,13 @@ def page(case: Case, question: str) -> None:
         show.terms("ECMP", "adaptive routing", "rail", "tier", "oversubscription", "max-min")
 
 
-def _diagram(found: LinkLoads, name: str) -> Any:
+def diagram(found: LinkLoads, name: str) -> Any:
+    """The tiers of one candidate."""
     tiers = found.tiers[found.tiers.candidate == name]
     ports = dict(zip(tiers.tier, tiers.radix, strict=True))
     leaf = tiers[tiers.tier == "leaf"].iloc[0]
-    hosts = f"{charts.number_text(leaf.cables_down / leaf.switches)} NIC ports below"
+    below = leaf.cables_down / leaf.switches
+    hosts = f"{'' if below == int(below) else 'about '}{round(below)} NIC ports below"
     return charts_network_tiers.tier_diagram(
         found.boxes[found.boxes.candidate == name], found.lines[found.lines.candidate == name], ports, hosts, str(leaf.words)
     )  # fmt: skip

@@ -14,6 +14,7 @@ from models import (
     charts_cluster_size,
     charts_cost,
     charts_decision,
+    charts_network,
     charts_sensitivity,
     charts_training,
 )
@@ -21,12 +22,16 @@ from models.compare import standing
 from models.compare.cluster_size import cluster_size_table, sizes_around, turns
 from models.compare.comparison import Comparison
 from models.compare.cost_tables import cost_by_category
+from models.compare.link_load import LinkLoads, link_load
 from models.compare.sensitivity import Sensitivity, sensitivity
 from models.compare.training_table import step_parts, step_sentence
 from models.export import csv_text
 from models.report import report
+from models.scenario.faults import InputError
 from models.scenario.load import dump
+from models.scenario.schema import Scenario
 from views import decision
+from views.network import diagram
 
 
 def review_pack(answer: Comparison, colours: Mapping[str, str]) -> bytes:
@@ -34,6 +39,7 @@ def review_pack(answer: Comparison, colours: Mapping[str, str]) -> bytes:
     scenario = answer.scenario
     found = sensitivity(scenario, methods=("analytical",))
     sizes = cluster_size_table(scenario, sizes_around(scenario))
+    loads = _loads(scenario)
     tables: dict[str, pd.DataFrame] = {
         **answer.tables(),
         **found.tables(),
@@ -42,6 +48,8 @@ def review_pack(answer: Comparison, colours: Mapping[str, str]) -> bytes:
         "cluster_size": sizes,
         "cost_by_category": cost_by_category(answer, "networks").drop(columns="order"),
     }
+    if loads is not None:
+        tables |= {"collisions": loads.summary, "tiers": loads.tiers}
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as pack:
         pack.writestr("scenario.yaml", dump(scenario))
@@ -50,7 +58,7 @@ def review_pack(answer: Comparison, colours: Mapping[str, str]) -> bytes:
         pack.writestr("report.md", written.markdown)
         for name, table in tables.items():
             pack.writestr(f"tables/{name}.csv", csv_text(table))
-        for name, chart in _charts(answer, found, sizes, colours):
+        for name, chart in _charts(answer, found, sizes, loads, colours):
             if charts.can_export():
                 pack.writestr(f"charts/{name}.png", charts.png(chart))
             else:
@@ -58,8 +66,20 @@ def review_pack(answer: Comparison, colours: Mapping[str, str]) -> bytes:
     return file.getvalue()
 
 
+def _loads(scenario: Scenario) -> LinkLoads | None:
+    """Where a permutation collides; None where a network is too large or cannot carry it."""
+    try:
+        return link_load(scenario, "permutation")
+    except InputError:
+        return None
+
+
 def _charts(
-    answer: Comparison, found: Sensitivity, sizes: pd.DataFrame, colours: Mapping[str, str]
+    answer: Comparison,
+    found: Sensitivity,
+    sizes: pd.DataFrame,
+    loads: LinkLoads | None,
+    colours: Mapping[str, str],
 ) -> Iterator[tuple[str, Any]]:
     of = standing.pace(answer)
     table = standing.candidate_table(answer)
@@ -70,6 +90,10 @@ def _charts(
             standing.cloud(answer), standing.mids(answer), colours, title, decision.finding(answer)
         ),
     )
+    if loads is not None:
+        worst = str(loads.summary.sort_values("mean_rate_fraction", kind="stable").candidate.iloc[0])
+        yield "network", diagram(loads, worst)
+        yield "flow_rates", charts_network.flow_rates(loads.flows, colours, worst)
     yield "against_best", charts_decision.against_best(table, colours, answer.verdict.winner)
     yield (
         "cluster_size",

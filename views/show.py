@@ -134,7 +134,9 @@ def faults(error: InputError, text: str = "") -> None:
             st.markdown(f"{escaped(place)} {'· `' + fault.key + '`' if fault.key else ''}")
             if fault.given:
                 st.markdown(f"Given: `{fault.given.replace('`', '')}`")
-            st.markdown(escaped(fault.problem[:1].upper() + fault.problem[1:]) + ".")
+            first = fault.problem.split(" ", 1)[0]
+            problem = fault.problem if len(first) < 3 else fault.problem[:1].upper() + fault.problem[1:]
+            st.markdown(escaped(problem) + ".")
             if fault.line and fault.line <= len(lines):
                 first = max(1, fault.line - 1)
                 shown = lines[first - 1 : fault.line + 1]

@@ -26,11 +26,13 @@ def page(case: Case, question: str) -> None:
             "Choose a scenario with one on the left, or add a workload of kind llm_training in the editor."
         )
         return
+    place = st.container()
     name = names[0]
     if len(names) > 1:
         name = st.selectbox("Workload", names, **inputs.held("step-workload", names[0], names))
     parts = step_parts(answer, name)
-    show.heading(step_sentence(parts), question)
+    with place:
+        show.heading(step_sentence(parts), question)
     answers.method_note(case.scenario, answer)
     _stack(parts, (*case.key, name, *answer.methods))
     phases = answer.phases[answer.phases.workload == name]
