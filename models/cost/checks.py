@@ -87,19 +87,26 @@ def subnet_findings(of: Fabric, chosen: Chosen) -> Iterator[Finding]:
 def _media_findings(
     place: str, media: Media, low: Part, high: Part, chosen: Chosen, link_gbit_per_s: float
 ) -> Iterator[Finding]:
-    for part in (media.low, media.high, media.cable):
-        if part is not None and part.technology not in (chosen.fabric, "both"):
+    own = () if chosen.optics is None else (chosen.optics.low, chosen.optics.high, chosen.optics.cable)
+    for part in dict.fromkeys(p for p in (media.low, media.high, media.cable) if p is not None):
+        if part.technology not in (chosen.fabric, "both"):
+            speaks = PROTOCOL[chosen.fabric]
+            chose = (
+                "" if part.id in own else f"; the catalogue has no module for this place coded for {speaks}"
+            )
             yield Finding(
                 "warning",
-                f"{place}: {part.id} is coded for {PROTOCOL[part.technology]}, the fabric is {PROTOCOL[chosen.fabric]}: "
-                "it carries light, but ask the vendor whether switch and NIC take it",
+                f"{place}: {part.id} is coded for {PROTOCOL[part.technology]}, the fabric is {speaks}: "
+                f"it carries light, but ask the vendor whether switch and NIC take it{chose}",
             )
     if media.low is not None and media.high is not None:
         yield from _pair_findings(place, media.low, media.high, media.cable)
     for module, port, end in ((media.low, low, "lower"), (media.high, high, "upper")):
         if module is None:
             continue
-        yield from _cage_findings(f"{place}, {end} end", module, port)
+        other = media.high if end == "lower" else media.low
+        known = "" if module.id in own or other is None else _no_better(module, port, other, chosen)
+        yield from _cage_findings(f"{place}, {end} end", module, port, known)
         lanes, needed = module.lane_gbit_per_s or 0, port.lane_gbit_per_s or 0
         # a port of 200G lanes carries links of one plane (400G and below) on 100G lanes
         if needed >= 200 and link_gbit_per_s >= 800 and 0 < lanes < needed:
@@ -126,10 +133,26 @@ def _pair_findings(place: str, low: Part, high: Part, cable: Part) -> Iterator[F
         yield Finding("error", f"{place}: 200G lanes have no multimode modules")
 
 
-def _cage_findings(place: str, module: Part, port: Part) -> Iterator[Finding]:
+def _no_better(module: Part, port: Part, other: Part, chosen: Chosen) -> str:
+    """Said of a module that was not named and does not fit the port's cage: whether the catalogue has one that does."""
+    fitting = [
+        part.id
+        for part in chosen.catalogue.values()
+        if part.category == "transceiver"
+        and port.cage in part.cage.split(" or ")
+        and part.technology in (chosen.fabric, "both")
+        and (part.speed_gbit_per_s, part.lane_gbit_per_s, part.medium, part.connector)
+        == (module.speed_gbit_per_s, other.lane_gbit_per_s, other.medium, other.connector)
+    ]
+    if fitting:
+        return f"; name {' or '.join(fitting)}"
+    return f"; the catalogue has no {port.cage} module that links to {other.id}"
+
+
+def _cage_findings(place: str, module: Part, port: Part, known: str) -> Iterator[Finding]:
     if module.cage and port.cage and port.cage not in module.cage.split(" or "):
         yield Finding(
-            "warning", f"{place}: {module.id} is {module.cage}, {port.id} takes {port.cage} modules"
+            "warning", f"{place}: {module.id} is {module.cage}, {port.id} takes {port.cage} modules{known}"
         )
     elif module.form and port.form and module.form != port.form:
         yield Finding(

@@ -116,7 +116,7 @@ def _optics(given: dict[str, str], catalogue: Catalogue) -> Rung | None:
 
 
 def _storage_switch(compute: Part, catalogue: Catalogue) -> Part:
-    """The compute switch where it speaks 100G lanes, else the NDR box; HDR stays HDR."""
-    if compute.technology == "ib" and (compute.lane_gbit_per_s or 0) > 100:
-        return catalogue["sw_qm9700"]
-    return compute
+    """The compute switch where it speaks 100G lanes, else one that the storage NICs' 100G lanes link to; HDR stays HDR."""
+    if (compute.lane_gbit_per_s or 0) <= 100:
+        return compute
+    return catalogue["sw_qm9700" if compute.technology == "ib" else "sw_th5_wb"]

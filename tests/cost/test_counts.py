@@ -226,3 +226,25 @@ def test_one_switch_is_not_called_a_tree_of_rails_and_whole_units_are_in_the_wor
     assert "units of 32 nodes are bought whole: 12 switches" in whole.built and "takes 6" in whole.built
     assert one.built == "one switch of 128 ports at 400 Gbit/s joins every NIC; non-blocking"
     assert "bought whole" not in bill("ib", 1024).built
+
+
+def test_default_optics_fit_cage_and_protocol_or_say_that_none_does() -> None:
+    parts = {"switch": "sw_th6_wb", "nic": "nic_cx8"}
+    built = bill("x", 512, {"x": {"technology": "rocev2_800g", "parts": parts}})
+    storage = [line for line in built.lines if line.network == "storage"]
+    modules = {line.part for line in storage if line.category == "transceiver"}
+    assert {line.part for line in storage if line.category == "switch"} == {"sw_th5_wb"}
+    assert modules == {"tx_400_sr4_q112_nv", "tx_800_2sr4_nv"}
+    assert not any("takes QSFP112" in w or ("storage" in w and "coded for" in w) for w in built.warnings)
+    coded = [w for w in built.warnings if "coded for InfiniBand" in w]
+    assert coded and all("the catalogue has no module for this place coded for Ethernet" in w for w in coded)
+
+
+def test_a_default_in_the_wrong_cage_says_that_the_catalogue_has_no_other() -> None:
+    parts = {"switch": "sw_arista_7060x5", "nic": "nic_cx7_400", "storage_nic": "nic_bf3_b3220"}
+    built = bill("x", 256, {"x": {"technology": "rocev2_400g", "parts": parts}})
+    odd = [w for w in built.warnings if "takes QSFP112" in w]
+    assert odd and all("the catalogue has no QSFP112 module that links to tx_400_dr4_3p" in w for w in odd)
+    named = {**ROCE, "parts": {**ROCE["parts"], "nic": "nic_thor2"}}
+    own = [w for w in bill("y", 256, {"y": named}).warnings if "takes QSFP112" in w]
+    assert own and not any("the catalogue has" in w for w in own)  # the reader's own choice
