@@ -44,8 +44,8 @@ REGRET = (
     "costs as much as its network costs more than the cheapest"
 )
 EXPOSED = (
-    "exposed_*: time of a step in which GPUs wait for that parallelism's traffic, NVLink's included (tensor, pipeline, data, expert, "
-    "context) and compute nothing; - : not known"
+    "exposed_*: time of a step in which GPUs wait for that parallelism's traffic, NVLink's included (tensor, pipeline, "
+    "data, expert, context) and compute nothing; - : not known"
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from models.compare.diff_scenarios import scenarios_text
+from models.compare.diff_scenarios import NONE_SHARED, moved_sentence, scenarios_text
 from models.compare.diff_tables import KEYS, RowChange, TableDiff, axes_of, kind_of, read_table, table_diff
 from models.compare.sweep_files import JOURNAL
 from models.scenario.faults import Fault, InputError
@@ -116,11 +116,14 @@ def _shown(cell: str) -> str:
 def _answers(kind: str, before: pd.DataFrame, after: pd.DataFrame) -> str:
     """Whether somebody else is best now; nothing for tables that hold no answer."""
     if kind == "decision":
-        names = [_named(table[table.metric == "verdict"].candidate) for table in (before, after)]
-        return _moved(*names)
+        return _moved(before, after)
     if kind == "comparison":
         names = [_named(_best(table, []).candidate) for table in (before, after)]
-        return _moved(*names) if all(names) else ""
+        if not all(names):
+            return ""
+        turn = f"stays with {names[1]}" if names[0] == names[1] else f"moves from {names[0]} to {names[1]}"
+        moved = f"Most work per dollar {turn}; how sure that is, this table does not say."
+        return _shared(before, after) + moved
     if kind != "sweep":
         return ""
     axes = [key for key in axes_of(kind, after) if key in before]
@@ -156,10 +159,16 @@ def _named(names: pd.Series) -> str:
     return str(names.iloc[0]) if len(names) else ""
 
 
-def _moved(before: str, after: str) -> str:
-    before, after = before or "nobody", after or "nobody"
-    return (
-        f"The answer stays with {after}."
-        if before == after
-        else f"The answer moves from {before} to {after}."
-    )
+def _moved(before: pd.DataFrame, after: pd.DataFrame) -> str:
+    """How the verdict of two decision tables moved."""
+    sides: list[tuple[str, bool]] = []
+    for table in (before, after):
+        rows = table[table.metric == "verdict"]
+        sure = pd.to_numeric(rows.value, errors="coerce").eq(1.0).any()
+        sides.append((_named(rows.candidate) or "nobody", bool(sure)))
+    return _shared(before, after) + moved_sentence(*sides[0], *sides[1])
+
+
+def _shared(before: pd.DataFrame, after: pd.DataFrame) -> str:
+    names = [set(table.candidate) - {""} for table in (before, after)]
+    return "" if names[0] & names[1] or not all(names) else f"{NONE_SHARED} "

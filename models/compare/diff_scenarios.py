@@ -8,11 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from models.compare.case import Score, case_at, ranking, scores
-from models.compare.fabrics import Method
-from models.compare.sweep_points import Variations
+from models.compare.comparison import compare
 from models.scenario.load import load
 from models.scenario.schema import Scenario
+
+NONE_SHARED = "The two share no candidate: their answers are to different questions."
 
 
 @dataclass(frozen=True)
@@ -45,33 +45,45 @@ def scenario_changes(a: Scenario, b: Scenario) -> list[Change]:
     return [Change(key, before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)]
 
 
-def answers(scenario: Scenario, methods: tuple[Method, ...] = ("analytical",)) -> dict[str, Score]:
-    """Scores of a scenario's candidates. InputError where one has no answer."""
-    return scores(case_at(Variations(scenario, (), methods), {}))
-
-
 def scenarios_text(a: Path, b: Path, progress: Callable[[str], None]) -> str:
     """The keys that differ and the scores of both, as text."""
     first, second = load(a), load(b)
     lines = [f"{a} -> {b}", ""]
     lines += [f"  {_line(change)}" for change in scenario_changes(first, second)] or ["  no key differs"]
-    progress("both answers, in closed form")
-    before, after = answers(first), answers(second)
-    lines += ["", "work per dollar (closed form), relative to the best of each"]
-    order = ranking(after)
-    best_before = max(score.work_per_dollar for score in before.values())
-    best_after = after[order[0]].work_per_dollar
-    for name in [*order, *(n for n in ranking(before) if n not in after)]:
-        was = f"{before[name].work_per_dollar / best_before:.4f}" if name in before else "not there"
-        now = f"{after[name].work_per_dollar / best_after:.4f}" if name in after else "not there"
+    progress("both answers")
+    then, now = (compare(scenario, unscored=False) for scenario in (first, second))
+    before, after = ({value.candidate: value for value in answer.values} for answer in (then, now))
+    lines += ["", "work per dollar, relative to the best of each"]
+    for name in [*after, *(n for n in before if n not in after)]:
+        shown = [f"{side[name].relative:.4f}" if name in side else "not there" for side in (before, after)]
         usd = ""
         if name in before and name in after:
             usd = f"   USD a year {before[name].yearly_usd:,.0f} -> {after[name].yearly_usd:,.0f}"
-        lines.append(f"  {name}: {was} -> {now}{usd}")
-    first_then, first_now = ranking(before)[0], order[0]
-    if first_then == first_now:
-        return "\n".join([*lines, "", f"The answer stays with {first_now}."])
-    return "\n".join([*lines, "", f"The answer moves from {first_then} to {first_now}."])
+        lines.append(f"  {name}: {shown[0]} -> {shown[1]}{usd}")
+    if not before.keys() & after.keys():
+        lines += ["", NONE_SHARED]
+    best = [(said.winner, said.decided or not said.runner_up) for said in (then.verdict, now.verdict)]
+    return "\n".join([*lines, "", moved_sentence(*best[0], *best[1])])
+
+
+def moved_sentence(before: str, before_sure: bool, after: str, after_sure: bool) -> str:
+    """How the answer moved; a best one that is too close to call is never called the answer.
+
+    >>> moved_sentence("A", True, "B", True), moved_sentence("A", False, "A", False)
+    ('The answer moves from A to B.', 'Too close to call in both; A stays ahead.')
+    >>> moved_sentence("A", True, "B", False)
+    'The answer was A; now it is too close to call, with B ahead.'
+    """
+    same = before == after
+    if before_sure and after_sure:
+        return f"The answer stays with {after}." if same else f"The answer moves from {before} to {after}."
+    if before_sure:
+        ahead = f"{after} {'still ' if same else ''}ahead"
+        return f"The answer was {before}; now it is too close to call, with {ahead}."
+    if after_sure:
+        return f"It was too close to call, with {before} ahead; now the answer is {after}."
+    turn = f"{after} stays ahead" if same else f"{before} was ahead, now {after} is"
+    return f"Too close to call in both; {turn}."
 
 
 def _line(change: Change) -> str:

@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 
 from models.compare.axes import Axis, grid
+from models.compare.comparison import compare
 from models.compare.diff import difference_text
-from models.compare.diff_scenarios import scenario_changes
+from models.compare.diff_scenarios import NONE_SHARED, scenario_changes
 from models.compare.diff_tables import KEYS, RowChange, kind_of, read_table, table_diff
 from models.compare.sensitivity import sensitivity
 from models.compare.sweep import sweep
@@ -44,16 +45,46 @@ def test_two_scenarios_and_how_the_answer_moved(tmp_path: Path) -> None:
     b.write_text(dump(DEAR))
     text = difference_text(a, b)
     assert "cluster.gpus: 64 -> 128 (+100.00%)" in text
-    assert "The answer" in text
+    assert text.endswith("too close to call, with RoCEv2 400G ahead; now the answer is RoCEv2 400G.")
     assert "no key differs" in difference_text(a, a)
-    assert "stays with" in difference_text(a, a)
+    assert "stays" in difference_text(a, a).splitlines()[-1]
+    for path, scenario in ((a, SMALL), (b, DEAR)):
+        called = compare(scenario, unscored=False).verdict
+        last = difference_text(path, path).splitlines()[-1]
+        assert last.startswith("The answer stays" if called.decided else "Too close to call in both")
+
+
+def test_files_that_share_no_candidate_are_said_to(tmp_path: Path) -> None:
+    first, second = SMALL.candidates.values()
+    for name, candidates in (("a", {"One": first, "Two": second}), ("b", {"Three": first, "Four": second})):
+        only = SMALL.model_copy(update={"candidates": candidates})
+        (tmp_path / f"{name}.yaml").write_text(dump(only))
+    assert NONE_SHARED in difference_text(tmp_path / "a.yaml", tmp_path / "b.yaml")
+    assert NONE_SHARED not in difference_text(tmp_path / "a.yaml", tmp_path / "a.yaml")
+
+
+def test_a_verdict_too_close_to_call_is_no_answer(tmp_path: Path) -> None:
+    for name, rows in {
+        "sure": [("A", "verdict", "", 1.0)],
+        "close": [("A", "verdict", "", 0.0)],
+        "other": [("B", "verdict", "", 1.0)],
+    }.items():
+        table(DECISION, *rows).to_csv(tmp_path / f"{name}.csv", index=False)
+
+    def last(a: str, b: str) -> str:
+        return difference_text(tmp_path / f"{a}.csv", tmp_path / f"{b}.csv").splitlines()[-1]
+
+    assert last("sure", "sure") == "The answer stays with A."
+    assert last("sure", "close") == "The answer was A; now it is too close to call, with A still ahead."
+    assert last("close", "close") == "Too close to call in both; A stays ahead."
+    assert last("sure", "other") == f"{NONE_SHARED} The answer moves from A to B."
 
 
 def test_two_folders(tmp_path: Path) -> None:
     for name, scenario in (("a", SMALL), ("b", DEAR)):
         write_tables(sensitivity(scenario, 64, ("analytical",)).tables(), tmp_path / name)
     text = difference_text(tmp_path / "a", tmp_path / "b")
-    assert "decision: " in text and "The answer" in text and "draws: " in text
+    assert "decision: " in text and "the answer is RoCEv2 400G" in text and "draws: " in text
     same = difference_text(tmp_path / "a", tmp_path / "a")
     for name in ("decision", "tornado", "break_even", "draws"):
         rows = len(pd.read_csv(tmp_path / "a" / f"{name}.csv"))
