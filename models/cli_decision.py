@@ -100,6 +100,7 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     from models.compare.axes import axes, grid, listed_points
     from models.compare.axis_notes import axis_notes
     from models.compare.sweep import Interrupted, sweep
+    from models.compare.sweep_winners import winners, winners_sentence
     from models.scenario.load import load
 
     scenario = load(arguments.scenario)
@@ -132,6 +133,8 @@ def sweep_command(arguments: argparse.Namespace) -> int:
     print(f"{done.points} points{again}", file=sys.stderr)
     for line in done.answers.lines(done.table):
         print(line, file=sys.stderr)
+    if len(scenario.candidates) > 1 and (said := winners_sentence(*winners(done.table))):
+        print(said, file=sys.stderr)
     print(done.table)
     return OK
 

@@ -23,6 +23,13 @@ def test_sweep_writes_one_table(file, tmp_path, capsys) -> None:
     assert said.out.strip() == str(out / "sweep.csv")
     assert "4 points" in said.err
     table = pd.read_csv(out / "sweep.csv")
+    value = table[table.metric == "work_per_dollar"]
+    best = value.loc[value.groupby(["cluster.gpus", "topology.oversubscription"]).value.idxmax()].candidate
+    told = next(
+        line for line in said.err.splitlines() if line.startswith("Most work per dollar at mid prices: ")
+    )
+    for name, count in best.value_counts().items():
+        assert f"{name} at {count}" in told or (count == 4 and f"{name} at all 4 points" in told)
     assert list(table)[:3] == ["cluster.gpus", "topology.oversubscription", "scenario"]
     assert list(table)[3:] == [
         "candidate", "fabric", "method", "workload", "metric", "value", "unit", "low", "high", "status", "reason",
