@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any, Literal
 
-from models.evidence.records import GROUP_KEYS, ROW_KEYS, ValidationRow, records, row_records
+from models.evidence.command_text import table_text
+from models.evidence.records import GROUP_KEYS, ROW_KEYS, records, row_records
 from models.evidence.validation import missed_bounds, validate
 
 RECORD_KEYS = (*GROUP_KEYS, "rows", "sources", "median_abs_pct_error", "p90_abs_pct_error")
@@ -38,7 +39,8 @@ def run(
     elif output == "csv":
         sys.stdout.write(_csv_text(shown, rows))
     else:
-        print(_table_text(table, found, rows))
+        shipped = published is None and packet is None and bom is None
+        print(table_text(table, found, shipped, rows))
     if not any(row.usable or row.bound for row in found):
         print(f"none of {len(found)} rows could be compared; --rows shows why", file=sys.stderr)
     missed = missed_bounds(found)
@@ -54,30 +56,3 @@ def _csv_text(shown: list[dict[str, Any]], rows: bool) -> str:
     writer.writeheader()
     writer.writerows(shown)
     return target.getvalue()
-
-
-def _table_text(table: list[dict[str, Any]], found: list[ValidationRow], rows: bool) -> str:
-    lines = [
-        f"{'set':10}{'kind':18}{'operation':16}{'fabric':11}{'hw':7}{'metric':16}{'band':24}"
-        f"{'rows':>5}{'sources':>8}{'median %':>10}{'p90 %':>8}"
-    ]
-    for record in table:
-        lines.append(
-            f"{record['set']:10}{record['kind']:18}{record['operation']:16}{record['fabric']:11}"
-            f"{record['hardware']:7}{record['metric']:16}{record['band']:24}{record['rows']:5}"
-            f"{record['sources']:8}{record['median_abs_pct_error']:10.1f}{record['p90_abs_pct_error']:8.1f}"
-        )
-    if rows:
-        lines += ["", *(_row_text(row) for row in found)]
-    usable = sum(row.usable for row in found)
-    bounds = [row for row in found if row.bound]
-    met = sum(row.bound == "met" for row in bounds)
-    lines += ["", f"{usable} of {len(found)} rows compared; {met} of {len(bounds)} operator thresholds met"]
-    return "\n".join(lines)
-
-
-def _row_text(row: ValidationRow) -> str:
-    if row.prediction is None:
-        return f"{row.id:28}{row.value:14.6g} {row.unit:8} not compared: {row.reason}"
-    error = f"{row.error_pct:+.1f} %" if row.error_pct is not None else ""
-    return f"{row.id:28}{row.value:14.6g} {row.unit:8} predicted {row.prediction:.6g} {error} {row.reason}"

@@ -6,13 +6,16 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from models.cli import main
 from models.evidence import validation
+from models.evidence.command_text import table_text
 from models.evidence.packet import SHIPPED
 from models.evidence.published import rows_of
+from models.evidence.records import ValidationRow, records
 
 FIELDS = [
     "set", "kind", "operation", "fabric", "hardware", "metric", "band",
@@ -83,6 +86,36 @@ def test_csv_and_table_say_the_same(shipped: str, capsys: pytest.CaptureFixture[
     text = capsys.readouterr().out
     assert "12 of 12 operator thresholds met" in text and "not compared: " in text
     assert sum(line.startswith("published ") for line in text.splitlines()) == len(records)
+
+
+def test_the_table_says_what_it_rests_on(shipped: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--published", shipped]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    said = "\n".join(lines)
+    assert "hw known: GPU and NIC speed" in said and "band or set-up" in said
+    assert "In sample" not in said  # a file that is named is one's own
+    thresholds = [line for line in lines if line.endswith(": met")]
+    assert len(thresholds) == 12
+    assert any("roce p2p_lat latency at most 5 us, predicted" in line for line in thresholds)
+    assert any("roce collective all_reduce busbw at least 185 GB/s, predicted" in line for line in thresholds)
+    (absent,) = (line for line in lines if line.startswith("no published rows compared: "))
+    assert absent.startswith("no published rows compared: spectrum_x, tcp (")
+
+
+def test_rows_left_out_are_counted_by_reason() -> None:
+    common: dict[str, Any] = {
+        "set": "packet", "kind": "incast", "fabric": "roce", "metric": "pause_us", "band": "a", "unit": "us",
+        "source": "s", "value": 2.0,
+    }  # fmt: skip
+    rows = [
+        ValidationRow(id="1", prediction=2.0, **common),
+        *(ValidationRow(id=str(n), usable=False, reason="no end", **common) for n in (2, 3)),
+    ]
+    said = table_text(records(rows), rows, shipped=True, each=False)
+    assert said.startswith("In sample: ")
+    assert "2 rows not compared, by reason:\n     2 no end" in said
+    assert "runs of fewer than 50 pauses" in said
+    assert " 0.0     0.0 *" in said  # one row is few
 
 
 def test_unknown_hardware_of_ones_own_file_is_named_not_guessed(
