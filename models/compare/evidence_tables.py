@@ -38,7 +38,7 @@ def sampled_packet_rows(progress: Callable[[str], None] = lambda text: None) -> 
 
 def queue_curve_table(progress: Callable[[str], None] = lambda text: None) -> pd.DataFrame:
     """Queue over time of the shipped packet-simulator runs and of ours: case, who, time_us, queue_kb."""
-    progress("three incasts at packet grain")
+    progress("every packet of their queues, once")
     from models.evidence.packet import queue_curves
 
     tables = [

@@ -105,7 +105,7 @@ def radix_at(ports: int, port_gbit_per_s: float, link_gbit_per_s: float) -> int:
     """
     if link_gbit_per_s > port_gbit_per_s:
         raise CannotBuild(
-            f"a {port_gbit_per_s:g} Gbit/s switch port cannot carry a {link_gbit_per_s:g} Gbit/s link"
+            f"a switch port of {port_gbit_per_s:g} Gbit/s cannot carry a link of {link_gbit_per_s:g} Gbit/s"
         )
     return int(ports * (port_gbit_per_s // link_gbit_per_s))
 

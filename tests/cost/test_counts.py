@@ -119,7 +119,7 @@ def test_a_400g_switch_carries_two_planes_of_an_800g_nic() -> None:
     size = compute_size(s, chosen_parts(s, "x", parts()))
     assert (size.radix, size.leaf_down) == (64, 32)
     single = scenario(512, {"x": {**of, "topology": None}}, topology={"kind": "fat_tree"}, **QUIET)
-    with pytest.raises(InputError, match="400 Gbit/s switch port cannot carry a 800"):
+    with pytest.raises(InputError, match="switch port of 400 Gbit/s cannot carry a link of 800 Gbit/s"):
         bill_of_materials(single, "x")
 
 
