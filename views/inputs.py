@@ -64,7 +64,9 @@ def change_of(widget: str, key: str, number: type | None = None) -> dict[str, An
     return {"key": widget, "on_change": changed}
 
 
-def held(widget: str, default: Any, options: Iterable[Any] | None = None) -> dict[str, Any]:
+def held(
+    widget: str, default: Any, options: Iterable[Any] | None = None, within: tuple[float, float] | None = None
+) -> dict[str, Any]:
     """Arguments of a page's input whose value the link holds; `default` where the link says nothing that is allowed.
 
     Lists (several choices) are held as lists; each of them has to be among the `options`.
@@ -80,6 +82,8 @@ def held(widget: str, default: Any, options: Iterable[Any] | None = None) -> dic
     elif type(value) is not type(default):
         number = isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool)
         value = float(value) if number else default
+    if within is not None and not within[0] <= value <= within[1]:
+        value = default
     return {"key": control(widget, value), "on_change": _held_changed, "args": (widget, default)}
 
 

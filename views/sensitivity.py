@@ -96,10 +96,18 @@ def _explorer(found: Sensitivity, colours: dict[str, str], key: tuple[str, ...])
         others = [name for name in names if name != first]
         second = b.selectbox("Against", others, **inputs.held("even-second", others[0], others))
         factor = st.slider(
-            "Price of its networks, times today's", 0.25, 2.5, step=0.05, **inputs.held("even-factor", 1.0)
+            "Price of its networks, times today's",
+            0.25,
+            2.5,
+            step=0.05,
+            **inputs.held("even-factor", 1.0, within=(0.25, 2.5)),
         )
         wasted = st.slider(
-            "GPU time it wastes beyond the other, %", 0.0, 10.0, step=0.1, **inputs.held("even-idle", 0.0)
+            "GPU time it wastes beyond the other, %",
+            0.0,
+            10.0,
+            step=0.1,
+            **inputs.held("even-idle", 0.0, within=(0.0, 10.0)),
         )
         idle = wasted / 100
         line = lead_line(found, first, second, idle)

@@ -99,6 +99,68 @@ def test_gpus_change_the_link_and_the_link_opens_the_same_page(opened: Callable[
     assert download_text(fresh, fresh.locator(".st-key-csv-cluster_size button").first) == after
 
 
+def test_back_and_forward_bring_earlier_states_back_across_pages(opened: Callable[..., Any]) -> None:
+    page = opened("/cost")
+    finished(page, "cost")
+
+    def shows(path: str, gpus: str) -> None:
+        page.wait_for_url(lambda url: urlsplit(url).path == path and (gpus == "1024") != (gpus in url))
+        page.wait_for_function("n => document.querySelector('.st-key-gpus input').value === n", arg=gpus)
+        settled(page)
+
+    box = page.get_by_label("GPUs", exact=True)
+    for gpus in ("512", "2048"):
+        box.fill(gpus)
+        box.press("Enter")
+        shows("/cost", gpus)
+    page.get_by_role("link", name="Assumptions").click()
+    shows("/assumptions", "2048")
+    steps = [("/cost", "2048"), ("/cost", "512"), ("/cost", "1024")]
+    for path, gpus in steps:
+        page.go_back()
+        shows(path, gpus)
+    for path, gpus in [("/cost", "512"), ("/cost", "2048"), ("/assumptions", "2048")]:
+        page.go_forward()
+        shows(path, gpus)
+
+
+def test_what_a_page_is_set_to_travels_in_the_link(opened: Callable[..., Any]) -> None:
+    page = opened("/network")
+    finished(page, "network")
+    before = page.locator("h2").first.inner_text()
+    page.get_by_role("button", name="bisection").or_(
+        page.get_by_role("radio", name="bisection")
+    ).first.click()
+    page.wait_for_url(re.compile(r"view=pattern"))
+    page.wait_for_function("t => document.querySelector('h2').innerText !== t", arg=before)
+    parts = urlsplit(page.url)
+    fresh = opened(f"{parts.path}?{parts.query}")
+    finished(fresh, "network")
+    assert fresh.locator("h2").first.inner_text() == page.locator("h2").first.inner_text() != before
+    said = fresh.locator("[aria-label^='Diagram of the network: leaves, spines as boxes']").first
+    assert "links coloured by offered load" in said.get_attribute("aria-label")
+
+
+def test_a_point_to_point_log_is_recognised_and_drawn_over_one_nic(
+    opened: Callable[..., Any], tmp_path: Path
+) -> None:
+    file = tmp_path / "write_bw.log"
+    file.write_text(
+        " RDMA_Write BW Test\n #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]\n"
+        " 65536 5000 388 387.9 0.7\n 1048576 5000 388 388.1 0.04\n",
+        "utf-8",
+    )
+    page = opened("/collectives")
+    finished(page, "collectives")
+    page.get_by_role("button", name="Your own log").click()
+    page.locator("[data-testid='stFileUploader'] input[type=file]").set_input_files(file)
+    page.wait_for_selector("text=perftest RDMA_Write BW, 2 result lines read")
+    page.keyboard.press("Escape")
+    rows = rows_of(download_text(page, page.locator(".st-key-csv-own_pair button").first))
+    near = {row["candidate"]: float(row["measured_over_modelled"]) for row in rows}
+    assert 0.97 < near["RoCEv2 400G"] < 1.01
+
+
 def test_own_file_with_a_fault_is_mended_in_place(opened: Callable[..., Any], tmp_path: Path) -> None:
     text = (SHIPPED / "llama3-70b-1024-h100.yaml").read_text("utf-8").replace("gpus: 1024", "gpus: 1020")
     file = tmp_path / "mine.yaml"

@@ -59,6 +59,35 @@ def test_a_step_back_in_the_browser_brings_the_earlier_state_back(run_page: Call
     assert not page.query_params  # not written anew: that would be a step forward the reader did not make
 
 
+@pytest.mark.parametrize(
+    ("module", "view"),
+    [
+        ("collectives", ["operation:nonsense", "ranks:-5"]),
+        ("network", ["pattern:7", "drawn:nobody", "heat-tier:[1,2]"]),
+        ("cost", ["cost-scope:{}", "cost-from:1e9", "bill-of:none"]),
+        ("sensitivity", ["even-first:x", "even-factor:99", "even-idle:true"]),
+        ("evidence", ['evidence-kinds:["no such kind"]', "evidence-kinds:bom"]),
+        ("assumptions", ["assumption-search:5", "assumption-groups:all", "assumption-only:1"]),
+    ],
+)
+def test_page_inputs_that_a_link_cannot_mean_are_at_their_default(
+    run_page: Callable[..., Any], module: str, view: list[str]
+) -> None:
+    page = run_page(module, view=view)
+    assert not page.exception and not page.error
+    assert page.header[0].value == run_page(module).header[0].value
+
+
+def test_a_page_input_is_in_the_address_and_opens_again(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost")
+    page.selectbox(key="cost-from").set_value("Spectrum-X 400G").run()
+    assert page.query_params["view"] in ("cost-from:Spectrum-X 400G", ["cost-from:Spectrum-X 400G"])
+    again = run_page("cost", view=["cost-from:Spectrum-X 400G"])
+    assert again.selectbox(key="cost-from").value == "Spectrum-X 400G"
+    page.selectbox(key="cost-from").set_value("RoCEv2 400G").run()
+    assert "view" not in page.query_params
+
+
 def test_the_same_address_shows_the_same_page(run_page: Callable[..., Any]) -> None:
     page = run_page("cost")
     page.number_input(key="gpus").set_value(2048).run()
