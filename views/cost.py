@@ -106,8 +106,7 @@ def _breakdown(answer: Comparison, colours: dict[str, str], key: tuple[str, ...]
                     lambda: charts_cost.waterfall(difference(table, first, second), colours),
                     key, scope, first, second,
                 )  # fmt: skip
-    wide = _wide(table)
-    show.table("cost_by_category", wide, full=table.drop(columns="order"), height=36 * (len(wide) + 1))
+    show.table("cost_by_category", _wide(table), full=table.drop(columns="order"), height="content")
 
 
 def _wide(table: pd.DataFrame) -> pd.DataFrame:
@@ -178,6 +177,7 @@ def _prices(answer: Comparison) -> None:
             "USD": st.column_config.NumberColumn(min_value=0.0, format="localized", help="Price of one, USD."),
         },
     )  # fmt: skip
+    show.csv("prices", table)
     if given:
         st.button("Back to catalogue prices", on_click=_catalogue_prices, key="catalogue-prices")
     st.caption("An edit becomes part of the scenario: save it as YAML on the left, or share the link.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from models import charts, charts_decision
 from models.compare import standing
 from models.compare.comparison import Comparison
 from models.compare.verdict import gap, percent
-from models.units import usd_text
+from models.units import duration_text, size_text, usd_text
 from views import answers, show
 from views.frame import Case
 from views.kept import kept
@@ -138,19 +139,57 @@ def _headed(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _comparison_text(table: pd.DataFrame) -> pd.DataFrame:
-    """Every figure with its band, three digits, the unit beside it."""
+    """Every figure with its band, in the unit a reader expects."""
     figures = {
-        name.capitalize(): [
-            charts.number_text(v) if isinstance(v, int | float) else charts.MISSING for v in table[name]
-        ]
+        name.capitalize(): [figure_text(v, unit) for v, unit in zip(table[name], table.unit, strict=True)]
         for name in ("value", "low", "high")
     }
     return pd.DataFrame(
         {
             "Candidate": table.candidate, "Method": table.method, "Workload": table.workload,
-            "Figure": table.metric.str.replace("_", " "), **figures, "Unit": table.unit, "Source": table.source,
+            "Figure": [_figure_name(name) for name in table.metric], **figures, "Source": table.source,
         }
     )  # fmt: skip
+
+
+def figure_text(value: object, unit: str) -> str:
+    """A figure of the comparison with its unit, three digits.
+
+    >>> figure_text(41e9, "bytes"), figure_text(0.395, "fraction"), figure_text(None, "s"), figure_text(945000.0, "tokens/s")
+    ('38.2 GiB', '40 %', '\u2013', '945\u2009000 tokens/s')
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        return charts.MISSING
+    if unit == "bytes":
+        return size_text(value)
+    if unit == "s":
+        return duration_text(value) if value else "0 s"
+    if unit == "bytes/s":
+        return f"{charts.number_text(value / 1e9)} GB/s"
+    if unit == "FLOP/s":
+        return f"{charts.number_text(value / 1e12)} TFLOP/s"
+    if unit == "fraction":
+        return charts.percent_text(value)
+    if unit in ("USD", "USD/year"):
+        return usd_text(value) + unit.removeprefix("USD")
+    if unit == "W":
+        return f"{charts.number_text(value / 1e3)} kW"
+    return charts.number_text(value) + ("" if unit == "1" else f" {unit}")
+
+
+def _figure_name(metric: str) -> str:
+    capitals = {
+        "gpu": "GPU",
+        "gpus": "GPUs",
+        "mfu": "MFU",
+        "tp": "TP",
+        "pp": "PP",
+        "dp": "DP",
+        "ep": "EP",
+        "cp": "CP",
+        "kv": "KV",
+    }
+    return " ".join(capitals.get(word, word) for word in metric.split("_"))
 
 
 def flips(case: Case) -> None:

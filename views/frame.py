@@ -23,6 +23,8 @@ STYLE = """
 [data-testid='stHeading'] h2{padding-top:0}
 .st-key-top-right{margin-bottom:-2.9rem;position:relative;z-index:2;padding-right:1.6rem}
 .st-key-top-right button{min-height:2rem;padding:.1rem .7rem}
+.st-key-editor{margin-top:2.7rem}
+.st-key-editor textarea{font-family:'Source Code Pro',monospace;font-size:.82rem}
 [data-testid='stMetricValue']{font-size:1.35rem}
 [class*='st-key-exports-']{margin-top:-1.9rem}
 [class*='st-key-exports-'] button,[class*='st-key-csv-'] button{min-height:1.4rem}
@@ -67,6 +69,8 @@ class Case:
 def framed(page: Callable[[Case], None], question: str, pages: Mapping[str, Sequence[Any]]) -> None:
     """Draws the frame and in it `page`, or what has to be mended before it can be drawn."""
     _style()
+    st.session_state["page-opened"] = st.session_state.get("page") != question
+    st.session_state["page"] = question
     link_fault = _opened()
     ask = inputs.ask()
     _navigation(pages, ask)
@@ -157,10 +161,12 @@ def _readable(ask: Ask) -> Scenario | None:
 def _opened() -> InputError | None:
     """The state in the link: of a first visit, and of a step back or forward. Returns what is wrong with it.
 
-    A link that is not the one this session wrote last was put there by the browser.
+    A link that is not the one this session wrote last was put there by the browser, unless an input of the app was used:
+    then the browser has not yet been told of the newest link, and a quick hand would be set back by its own last move.
     """
     now = _query()
-    if "ask" in st.session_state and now == st.session_state.get("address"):
+    used_here = st.session_state.pop("asked-here", False)
+    if "ask" in st.session_state and (used_here or now == st.session_state.get("address")):
         return None
     fault = None
     try:

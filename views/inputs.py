@@ -28,8 +28,9 @@ def ask() -> Ask:
 
 
 def set_ask(value: Ask) -> None:
-    """Sets what this session asks for."""
+    """Sets what this session asks for; called when an input of the app was used, before the page is drawn anew."""
     st.session_state["ask"] = value
+    st.session_state["asked-here"] = True
 
 
 def set_key(key: str, value: Any) -> None:
@@ -48,9 +49,11 @@ def set_key(key: str, value: Any) -> None:
 def control(widget: str, value: Any) -> str:
     """Name of a widget, after giving it the value it has to show.
 
-    Set even where it seems to have it: on another page the same name is another widget, which would start at its default.
+    On a page just opened even where it seems to have it: there the same name is another widget, which would start at its
+    default. Not otherwise: a slider being moved would jump back to where the last run saw it.
     """
-    st.session_state[widget] = value
+    if st.session_state.get("page-opened") or st.session_state.get(widget) != value:
+        st.session_state[widget] = value
     return widget
 
 

@@ -59,6 +59,17 @@ def test_a_step_back_in_the_browser_brings_the_earlier_state_back(run_page: Call
     assert not page.query_params  # not written anew: that would be a step forward the reader did not make
 
 
+def test_a_quick_hand_is_not_set_back_by_a_link_that_is_a_step_old(run_page: Callable[..., Any]) -> None:
+    page = run_page("cost")
+    page.number_input(key="gpus").set_value(512).run()
+    page.number_input(key="gpus").set_value(2048)
+    for key in list(page.query_params):  # the browser sends the link it had when the key was pressed
+        del page.query_params[key]
+    page.run()
+    assert page.number_input(key="gpus").value == 2048
+    assert "cluster.gpus:2048" in page.query_params["set"]
+
+
 @pytest.mark.parametrize(
     ("module", "view"),
     [
