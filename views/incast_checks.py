@@ -5,8 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from models.compare.costs import candidate_costs
 from models.compare.incast_checks import STATE_WORDS, Check, checks_sentence, incast_checks
 from models.compare.performance import setup
+from models.compare.reservations import link_checks
 from models.export import frame_of
 from models.scenario.schema import Scenario
 from views import answers, show
@@ -47,9 +49,9 @@ def checks_section(only: Scenario, colours: dict[str, str]) -> None:
 
 
 def _solved(only: Scenario, job: Job) -> list[Check]:
-    return incast_checks(
-        only, [setup(only, name) for name in only.candidates], solved=True, progress=job.progress
-    )
+    setups = [setup(only, name) for name in only.candidates]
+    unlinked = link_checks(candidate_costs(only, setups))
+    return [*unlinked, *incast_checks(only, setups, solved=True, progress=job.progress)]
 
 
 def _line(check: Check) -> str:

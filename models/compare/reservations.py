@@ -59,7 +59,10 @@ def _unpriced(costs: Mapping[str, CandidateCost]) -> list[str]:
         if others:
             texts.append(f"{name}: no price of {', '.join(others)}: its total is a lower bound.")
     if servers:
-        alike = "; missing for all alike, so they look further apart in cost than they are" * (len(costs) > 1)
+        alike = (
+            "; missing for all alike, so relative gaps in cost are overstated, and with them work per dollar"
+            * (len(costs) > 1)
+        )
         texts.insert(0, f"Server price missing: totals are lower bounds{alike}.")
     return texts
 

@@ -1,6 +1,7 @@
 """A candidate that cannot be linked, or whose price is missing, is never ranked without saying so."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -73,3 +74,11 @@ def test_a_missing_server_price_is_in_the_verdict() -> None:
     assert "Server price missing: totals are lower bounds; missing for all alike" in (
         answer.verdict.cost_sentence
     )
+
+
+def test_the_incast_page_does_not_say_that_nothing_has_to_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    from views import incast_checks
+
+    monkeypatch.setattr(incast_checks, "incast_checks", lambda *args, **keys: [])
+    found = incast_checks._solved(from_mapping(written()), SimpleNamespace(progress=print))
+    assert [(check.candidate, check.state) for check in found] == [("RoCE 800G", "act")]
