@@ -86,7 +86,7 @@ def bus_bandwidth(
                         y=y,
                         fill=colour if not hollow else alt.value("transparent"),
                         tooltip=tips,
-                        opacity=alt.condition("datum.near", alt.value(0.95), alt.value(0.3)),
+                        opacity=alt.condition("datum.near", alt.value(0.95), alt.value(0.45)),
                     )
                 )
     if own is not None and len(own):
