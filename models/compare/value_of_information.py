@@ -125,6 +125,8 @@ def action_words(name: str) -> str:
 
     >>> action_words("price staff of roce"), action_words("price NVIDIA")
     ('count the staff you would need', 'ask for quotes (--prices)')
+    >>> action_words("model error, IB")
+    'measure it, with an nccl-tests log of your own on the Collectives page'
     """
     if name.startswith("price staff"):
         return "count the staff you would need"
@@ -132,7 +134,7 @@ def action_words(name: str) -> str:
         return "ask your site" if name in ("price power", "price space") else "ask for quotes (--prices)"
     if name.startswith("figures, "):
         return "measure a few of its hosts and set their figures as overrides"
-    return "measure it, with an nccl-tests log of your own on the Evidence page"
+    return "measure it, with an nccl-tests log of your own on the Collectives page"
 
 
 def input_words(name: str) -> str:
