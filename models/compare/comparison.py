@@ -20,7 +20,7 @@ from models.compare.result import ComparisonRow, PhaseRow
 from models.compare.shares import drawn_inputs
 from models.compare.value import TimeBand, Value, ValueDraws, draw_names, value_draws, values
 from models.compare.value_of_information import settled_verdict
-from models.compare.verdict import Verdict
+from models.compare.verdict import Verdict, against_best
 from models.export import frame_of
 from models.scenario.schema import Scenario
 
@@ -92,7 +92,7 @@ def compare(
     rows: list[ComparisonRow] = []
     for item in performance:
         rows.extend(workload_rows(scenario, item))
-    rows.extend(cost_rows(scenario, costs, ranked))
+    rows.extend(cost_rows(scenario, costs, ranked, against_best(ranked, drawn)))
     phase_table: list[PhaseRow] = [row for item in performance for row in phase_rows(scenario, item)]
     warnings = [text for cost in costs.values() for text in cost.warnings]
     warnings.sort(key=lambda text: UNLINKED not in text)  # what cannot be bought as written comes first

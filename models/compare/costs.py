@@ -11,6 +11,7 @@ from models.catalog.quotes import Quotes, catalogue_with_quotes
 from models.compare.performance import Setup
 from models.compare.result import ComparisonRow
 from models.compare.value import CostLine, Value
+from models.compare.verdict import Gap
 from models.cost.bill_of_materials import bill_of_materials
 from models.cost.cabling import CablingRow, cabling_rows
 from models.cost.lines import Band, Bill, is_network
@@ -126,11 +127,16 @@ def cabling_plan(scenario: Scenario, names: Sequence[str], prices: str | None) -
 
 
 def cost_rows(
-    scenario: Scenario, costs: Mapping[str, CandidateCost], ranked: Sequence[Value]
+    scenario: Scenario,
+    costs: Mapping[str, CandidateCost],
+    ranked: Sequence[Value],
+    against_best: Mapping[str, Gap | None],
 ) -> list[ComparisonRow]:
-    """Rows of the comparison table that concern the whole cluster (workload column empty)."""
+    """Rows of the comparison table that concern the whole cluster (workload column empty).
+
+    `against_best` are the leads over the best, draw by draw; the best has none.
+    """
     rows: list[ComparisonRow] = []
-    best = max((value.work_per_dollar for value in ranked), default=1.0)
     by_name = {value.candidate: value for value in ranked}
 
     def add(
@@ -165,8 +171,10 @@ def cost_rows(
             add(cost, "relative_work", work, "1", "weighted work rate over the fastest candidate", "both")
             found = (value.low, value.work_per_dollar, value.high)
             add(cost, "work_per_dollar", found, "work per year / M USD per year", drawn, "both")
-            relative = (value.low / best, value.relative, value.high / best)
-            add(cost, "work_per_dollar_relative", relative, "1", f"over the best candidate; {drawn}", "both")
+            lead = against_best[cost.candidate]
+            relative = (1.0,) * 3 if lead is None else (1.0 + lead.low, value.relative, 1.0 + lead.high)
+            paired = f"over the best candidate, draw by draw; {drawn}"
+            add(cost, "work_per_dollar_relative", relative, "1", paired, "both")
             probability = (value.probability_best,) * 3
             add(cost, "probability_best", probability, "fraction", drawn, "both")
     return rows

@@ -1,5 +1,7 @@
 """What the verdict says where candidates are twins, level, or alone."""
 
+import pytest
+
 from models.compare.value import CostLine, TimeBand, value_draws, values
 from models.compare.verdict import Verdict, percent, verdict
 
@@ -70,3 +72,15 @@ def test_one_after_the_second_that_may_be_better_after_all_keeps_the_call_open()
     found = said(even, usd, cost_spread={"C": 0.2})
     assert not found.decided and found.runner_up == "C"
     assert found.sentence.startswith("Too close to call: A is 3.0 % ahead of C")
+
+
+def test_the_csv_holds_the_band_the_verdict_speaks_of() -> None:
+    from models.compare.comparison import compare
+    from models.compare.verdict import against_best
+    from models.scenario.load import load
+
+    answer = compare(load("scenarios/llama3-70b-1024-h100.yaml"), ("analytical",), unscored=False)
+    table = answer.comparison[answer.comparison.metric == "work_per_dollar_relative"].set_index("candidate")
+    for name, lead in against_best(answer.values, answer.drawn).items():
+        found = (float(table.low[name]), float(table.high[name]))
+        assert found == pytest.approx((1.0, 1.0) if lead is None else (1.0 + lead.low, 1.0 + lead.high))
