@@ -9,6 +9,7 @@ import altair as alt
 import pandas as pd
 
 from models import charts
+from models.charts_collectives import DURATION
 from models.compare.cluster_size import Turn
 
 
@@ -121,7 +122,7 @@ def small(table: pd.DataFrame, column: str, colours: Mapping[str, str], time_tit
     if column == "unit_time_s":
         scale = alt.Scale(type="log", nice=False)
         axis = charts.axis(
-            unit, values=charts.log_ticks(float(known[column].min()), float(known[column].max()))
+            unit, DURATION, values=charts.log_ticks(float(known[column].min()), float(known[column].max()))
         )
     else:
         scale = alt.Scale(zero=False)
