@@ -105,7 +105,7 @@ def test_back_and_forward_bring_earlier_states_back_across_pages(opened: Callabl
 
     def shows(path: str, gpus: str) -> None:
         page.wait_for_url(lambda url: urlsplit(url).path == path and (gpus == "1024") != (gpus in url))
-        page.wait_for_function("n => document.querySelector('.st-key-gpus input').value === n", arg=gpus)
+        page.wait_for_function("n => document.querySelector('.st-key-gpus input')?.value === n", arg=gpus)
         settled(page)
 
     box = page.get_by_label("GPUs", exact=True)
@@ -132,7 +132,7 @@ def test_what_a_page_is_set_to_travels_in_the_link(opened: Callable[..., Any]) -
         page.get_by_role("radio", name="bisection")
     ).first.click()
     page.wait_for_url(re.compile(r"view=pattern"))
-    page.wait_for_function("t => document.querySelector('h2').innerText !== t", arg=before)
+    page.wait_for_function("t => document.querySelector('h2')?.innerText !== t", arg=before)
     parts = urlsplit(page.url)
     fresh = opened(f"{parts.path}?{parts.query}")
     finished(fresh, "network")
