@@ -75,4 +75,4 @@ def method_note(scenario: Scenario, answer: Comparison) -> None:
     elif job.error is not None:
         st.warning(f"The flow solver has no answer here: {show.fault_of(job.error)}", icon=":material/info:")
     else:
-        st.rerun()
+        show.rerun()

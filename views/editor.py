@@ -35,6 +35,7 @@ def editor(scenario: Scenario | None) -> None:
         edited = st.text_area(
             "Scenario as YAML",
             key="editor-text",
+            on_change=inputs.touched,
             height=420,
             label_visibility="collapsed",
             max_chars=1_000_000,
@@ -67,17 +68,26 @@ def _close() -> None:
 def copy_and_change(scenario: Scenario) -> None:
     """A popover that copies a candidate and changes one thing of it."""
     with st.popover("Copy one, change one thing", width="stretch"):
-        name = st.selectbox("Copy", list(scenario.candidates), key="copy-of")
+        name = st.selectbox("Copy", list(scenario.candidates), key="copy-of", on_change=inputs.touched)
         key = st.selectbox(
-            "Change", list(CHANGEABLE), key="copy-key", format_func=lambda k: CHANGEABLE[k].label
+            "Change",
+            list(CHANGEABLE),
+            key="copy-key",
+            on_change=inputs.touched,
+            format_func=lambda k: CHANGEABLE[k].label,
         )
         change = CHANGEABLE[key]
         options = change.options(scenario, name)
         value: Any
         if options:
-            value = st.selectbox("To", options, key=f"copy-value-{key}")
+            value = st.selectbox("To", options, key=f"copy-value-{key}", on_change=inputs.touched)
         else:
-            value = st.number_input("To", value=change.number(scenario, name), key=f"copy-value-{key}-{name}")
+            value = st.number_input(
+                "To",
+                value=change.number(scenario, name),
+                key=f"copy-value-{key}-{name}",
+                on_change=inputs.touched,
+            )
         st.button(
             "Add candidate",
             type="primary",

@@ -44,7 +44,7 @@ def axis_section(only: Scenario, name: str, colours: dict[str, str]) -> None:
     def panel() -> None:
         now = STORE.known(key)
         if running and (now is None or now.ended.is_set()):
-            st.rerun()
+            show.rerun()
         _stages(only, name, colours, key)
         if running and now is not None:
             _progress(key, now)
@@ -66,7 +66,7 @@ def _control(only: Scenario, name: str, key: tuple[object, ...], before: Job | N
     with st.container(horizontal=True, vertical_alignment="center", key="axis-control"):
         if st.button("Go on" if done else "Work out victim and tail along this axis", key="axis-solve"):
             _start(only, name, key, points, done)
-            st.rerun()
+            show.rerun()
         if before is not None and not before.stop.is_set():
             st.caption(
                 f"Ended early: {show.fault_of(before.error)}" if isinstance(before.error, Exception) else ""

@@ -33,6 +33,11 @@ def set_ask(value: Ask) -> None:
     st.session_state["asked-here"] = True
 
 
+def touched() -> None:
+    """For an input that changes nothing yet: what follows is the app's own doing, not a step of the browser."""
+    st.session_state["asked-here"] = True
+
+
 def set_key(key: str, value: Any) -> None:
     """Changes one dotted key; back at the scenario's own value, the change is dropped."""
     now = ask()

@@ -222,6 +222,12 @@ def result_of(
     return job.result
 
 
+def rerun() -> None:
+    """Draws the page anew because something here has ended: whatever link the browser last sent, the reader went nowhere."""
+    st.session_state["asked-here"] = True
+    st.rerun()
+
+
 def progress(key: Hashable, name: str) -> None:
     """Progress of a run with time left and a button that stops it; the page reruns when it ends."""
 
@@ -229,7 +235,7 @@ def progress(key: Hashable, name: str) -> None:
     def panel() -> None:
         job = STORE.known(key)
         if job is None or job.ended.is_set():
-            st.rerun()
+            rerun()
         else:
             left = job.seconds_left
             text = f"{job.title}: {job.says}" + (f" · about {max(1, round(left))} s left" if left else "")

@@ -70,6 +70,24 @@ def test_a_quick_hand_is_not_set_back_by_a_link_that_is_a_step_old(run_page: Cal
     assert "cluster.gpus:2048" in page.query_params["set"]
 
 
+def test_a_run_that_ends_draws_the_page_anew_without_reading_the_link(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from views import frame, show
+    from views.ask import Ask
+
+    state: dict[str, Any] = {
+        "ask": Ask().changed("cluster.gpus", 512),
+        "address": {"set": ["cluster.gpus:512"]},
+    }
+    monkeypatch.setattr("streamlit.session_state", state)
+    monkeypatch.setattr("streamlit.rerun", lambda: None)
+    monkeypatch.setattr(frame, "_query", dict)  # an old link: nothing changed in it
+    show.rerun()
+    assert frame._opened() is None and state["ask"].changes
+    assert frame._opened() is None and not state["ask"].changes  # without a run that ended it is a step back
+
+
 @pytest.mark.parametrize(
     ("module", "view"),
     [
