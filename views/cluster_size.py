@@ -67,6 +67,10 @@ def page(case: Case, question: str) -> None:
         full=table,
         caption="Every size and candidate",
     )
+    if table[table.status == "ok"].scaling_efficiency_fraction.isna().any():
+        st.caption(
+            f"{charts.MISSING} under scaling efficiency: it is told where one training run is what counts."
+        )
     with st.expander("Assumptions"):
         kinds = {item.batch_scaling for item in scenario.workloads.values() if item.kind == "llm_training"}
         batch = "; ".join(BATCHES[kind] for kind in sorted(kinds))

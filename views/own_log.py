@@ -101,6 +101,8 @@ def against_curves(own: pd.DataFrame, table: pd.DataFrame, case: Case) -> None:
     st.markdown(f"**{show.prose(own_log_sentence(reading))}**")
     show.table("own_log", _collective_text(reading), full=reading, caption="Your log against the candidates",
                columns={"Known causes of such a shortfall": st.column_config.TextColumn(width="large")})  # fmt: skip
+    if reading.calibrated_bus_bytes_per_s.isna().any():
+        st.caption(f"{charts.MISSING}: a fit needs at least two sizes of 256 MiB or more in the log.")
 
 
 def against_pair(log: LogReading, case: Case) -> None:
