@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,16 +13,6 @@ from models.compare.flips import setting_text
 from models.compare.verdict import percent
 
 LEAST_SWING = 2e-4
-WORDS = (  # names of scenario keys as a reader of the trade says them
-    ("gbit per s per core", "Gbit/s a core moves"), ("cores", "CPU cores a NIC may use"),
-    ("network efficiency fraction", "share of the link NCCL reaches"), ("host pair latency us", "latency of a pair of hosts"),
-    ("hop latency us", "latency of a hop"), ("step latency factor", "latency of a collective's step"),
-    ("imbalance fraction", "imbalance of adaptive routing"), ("streaming fraction", "share of the link SHARP reaches"),
-    ("loss fraction", "packet loss"), ("queue pairs", "queue pairs of a connection"), ("granted", "SHARP granted"),
-    ("overlap of dp", "overlap of DP"), ("overlap of tp", "overlap of TP"), ("overlap of pp", "overlap of PP"),
-    ("overlap of ep", "overlap of EP"), ("overlap of cp", "overlap of CP"), ("usd per kwh", "price of a kWh"),
-    ("pue", "PUE"), ("space usd per kw month", "rent of a kW and month"), ("dynamic threshold", "buffer threshold"),
-)  # fmt: skip
 
 
 def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second: str, rows: int = 14) -> Any:
@@ -31,7 +20,6 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
     shown = table[table.swing >= LEAST_SWING].sort_values("swing", ascending=False).head(rows)
     if shown.empty:
         shown = table.head(rows)
-    shown = shown.assign(input=[input_text(name) for name in shown.input])
     order = list(shown.input)
     ends = pd.concat(
         [
@@ -94,19 +82,6 @@ def tornado(table: pd.DataFrame, colours: Mapping[str, str], first: str, second:
         "One input at a time to its low and high; colour: who is best then; left of the red line the order turns",
         height=100 + 23 * len(order),
     )
-
-
-def input_text(text: str) -> str:
-    """An input of the tornado in words of the trade, alone or in a sentence that says "if <input> is".
-
-    >>> input_text("gbit per s per core, Ethernet TCP 400G"), input_text("overlap of dp traffic, training")
-    ('Gbit/s a core moves, Ethernet TCP 400G', 'overlap of DP traffic, training')
-    >>> input_text("B gives most work per dollar if cores of A is 2 instead of 6.")
-    'B gives most work per dollar if CPU cores a NIC may use of A is 2 instead of 6.'
-    """
-    for key, words in WORDS:
-        text = re.sub(rf"(^|(?<=\bif )){key}(?![a-z])", words, text)
-    return re.sub(r"\b(if the prices of .+?|if queue pairs .+?) is ", r"\1 are ", text)
 
 
 def price_line(

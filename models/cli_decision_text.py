@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from models.cli_text import COLUMNS, REGRET, band_text, columns_text
 from models.compare.break_even import CROSSING, BreakEvenRow
+from models.compare.flips import setting_text
 from models.compare.idle_cost import idle_costs
 from models.compare.sensitivity import Sensitivity
 from models.compare.value_of_information import expected_regret
@@ -111,7 +112,7 @@ def _bars_text(result: Sensitivity) -> str:
     rows = [
         [
             f"  {row.input[:56]}",
-            f"{row.low_setting} .. {row.high_setting}",
+            f"{setting_text(row.low_setting, row.unit)} .. {setting_text(row.high_setting, row.unit)}",
             percent(row.lead_low),
             percent(row.lead_mid),
             percent(row.lead_high),

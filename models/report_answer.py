@@ -10,6 +10,7 @@ from models.cli_text import band_text
 from models.cli_text import figure_text as metric_text
 from models.compare.break_even import CROSSING
 from models.compare.dual_track import Plan
+from models.compare.flips import setting_text
 from models.compare.idle_cost import idle_costs
 from models.compare.metrics import workload_rows
 from models.compare.pareto import pareto_set
@@ -133,23 +134,34 @@ def _tornado(result: Sensitivity) -> Iterator[Part]:
     yield Chart(
         tornado_bars(
             f"Lead of {first} over {second}, one input at a time",
-            [(r.input, r.lead_low, r.lead_mid, r.lead_high, r.low_setting, r.high_setting) for r in bars],
+            [
+                (
+                    r.input,
+                    r.lead_low,
+                    r.lead_mid,
+                    r.lead_high,
+                    setting_text(r.low_setting, r.unit),
+                    setting_text(r.high_setting, r.unit),
+                )  # fmt: skip
+                for r in bars
+            ],
             "lead in work per dollar (fraction)",
         ),
         f"The widest is {bars[0].input}: the lead runs from {percent(min(bars[0].lead_low, bars[0].lead_high))} to "
         f"{percent(max(bars[0].lead_low, bars[0].lead_high))}.",
     )
     yield Table(
-        ["input", "low", "now", "high", "unit", "lead at low", "lead at high", "turns it", "share of spread", "source"],
+        ["input", "low", "now", "high", "lead at low", "lead at high", "turns it", "share of spread", "source"],
         [
             [
-                r.input, r.low_setting, r.mid_setting, r.high_setting, r.unit, percent(r.lead_low), percent(r.lead_high),
+                r.input, *(setting_text(s, r.unit) for s in (r.low_setting, r.mid_setting, r.high_setting)),
+                percent(r.lead_low), percent(r.lead_high),
                 "yes" if r.flips else "no",
                 "-" if r.variance_share_fraction is None else percent(r.variance_share_fraction), r.source,
             ]
             for r in bars
         ],
-        right=(5, 6, 8),
+        right=(4, 5, 7),
     )  # fmt: skip
 
 

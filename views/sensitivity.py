@@ -29,18 +29,14 @@ def found_for(case: Case, name: str, aside: bool = False) -> Sensitivity | None:
     return result
 
 
-def flips_of(found: Sensitivity) -> list[str]:
-    """The sentences on what flips the answer, inputs in words of the trade."""
-    return [charts_sensitivity.input_text(text) for text in flip_sentences(found)]
-
-
 def flip_lines(case: Case) -> None:
     """Three sentences on what would flip the answer, and what idle GPUs cost against it."""
     found = found_for(case, "flips", aside=True)
     if found is not None:
         st.markdown(
             "\n".join(
-                f"- {show.escaped(show.prose(text))}" for text in (*flips_of(found), idle_sentence(found))
+                f"- {show.escaped(show.prose(text))}"
+                for text in (*flip_sentences(found), idle_sentence(found))
             )
         )
 
@@ -55,7 +51,7 @@ def page(case: Case, question: str) -> None:
         return
     tables = kept(("sensitivity", case.key), found.tables)
     first, second = found.verdict.winner, found.verdict.runner_up
-    show.heading(flips_of(found)[0], question)
+    show.heading(flip_sentences(found)[0], question)
     if not second:
         st.caption("Switch a second candidate on to see what the choice between them hangs on.")
         return
@@ -162,7 +158,7 @@ def _figures(table: pd.DataFrame) -> pd.DataFrame:
 def _tornado(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "Input": [charts_sensitivity.input_text(name) for name in table.input],
+            "Input": table.input,
             **{
                 end.capitalize(): [
                     setting_text(s, u) for s, u in zip(table[f"{end}_setting"], table.unit, strict=True)

@@ -10,6 +10,7 @@ from models.compare.verdict import percent
 from models.units import usd_text
 
 SENTENCES = 3
+PLURALS = ("the prices of", "queue pairs", "CPU cores", "Gbit/s")
 
 
 def flip_sentences(found: Sensitivity, count: int = SENTENCES) -> list[str]:
@@ -27,8 +28,9 @@ def flip_sentences(found: Sensitivity, count: int = SENTENCES) -> list[str]:
                     else row.input
                 )
                 today = setting_text(row.mid_setting, row.unit)
+                verb = "are" if name.startswith(PLURALS) else "is"
                 sentences.append(
-                    f"{best} gives most work per dollar if {name} is {setting_text(setting, row.unit)} instead of {today}."
+                    f"{best} gives most work per dollar if {name} {verb} {setting_text(setting, row.unit)} instead of {today}."
                 )
     for even in found.break_even:
         if {even.a, even.b} != {first, second} or even.status != "crossing" or even.value is None:
@@ -55,9 +57,11 @@ def flip_sentences(found: Sensitivity, count: int = SENTENCES) -> list[str]:
 def setting_text(setting: str, unit: str) -> str:
     """A setting of the tornado as a reader writes it.
 
-    >>> setting_text("1718240", "USD per year"), setting_text("0.478415", "fraction"), setting_text("mid", "quantile")
-    ('1.72 M USD per year', '0.478', 'mid')
+    >>> setting_text("1718240", "USD per year"), setting_text("0.478415", "fraction"), setting_text("5 %", "quantile")
+    ('1.72 M USD per year', '0.478', 'at its 5 % end')
     """
+    if unit == "quantile":
+        return "at its middle" if setting == "mid" else f"at its {setting} end"
     try:
         number = float(setting)
     except ValueError:

@@ -26,6 +26,15 @@ FIGURES = (
     "routing.imbalance_fraction", "in_network_reduction.streaming_fraction", "loss_recovery.loss_fraction",
     "flow_control.dynamic_threshold", "host.cores", "host.gbit_per_s_per_core",
 )  # fmt: skip
+WORDS = {  # of keys whose own name says less than the trade does
+    "gbit_per_s_per_core": "Gbit/s a core moves", "cores": "CPU cores a NIC may use",
+    "network_efficiency_fraction": "share of the link NCCL reaches", "host_pair_latency_us": "latency of a pair of hosts",
+    "hop_latency_us": "latency of a hop", "step_latency_factor": "latency of a collective's step",
+    "imbalance_fraction": "imbalance of adaptive routing", "streaming_fraction": "share of the link SHARP reaches",
+    "loss_fraction": "packet loss", "queue_pairs": "queue pairs of a connection", "granted": "SHARP granted",
+    "dynamic_threshold": "buffer threshold", "usd_per_kwh": "price of a kWh", "pue": "PUE",
+    "space_usd_per_kw_month": "rent of a kW and month", "discount_rate_fraction": "discount rate",
+}  # fmt: skip
 BALANCED = frozenset({"adaptive", "spray", "flowlet", "planned"})
 
 
@@ -50,12 +59,16 @@ def inputs(scenario: Scenario) -> list[Input]:
     return [*found, *_workload_inputs(scenario), *_economic_inputs(scenario)]
 
 
+def _words(key: str) -> str:
+    return WORDS.get(key, key.replace("_", " "))
+
+
 def _technology_inputs(scenario: Scenario, candidate: str) -> Iterator[Input]:
     technology = candidate_technology(scenario.candidates[candidate])
     start = f"candidates.{candidate}.overrides."
 
     def made(path: str, low: Value, mid: Value, high: Value, source: str) -> Input:
-        words = path.rpartition(".")[2].replace("_", " ")
+        words = _words(path.rpartition(".")[2])
         unit = next((u for u in ("us", "fraction", "usd") if path.endswith("_" + u)), "1")
         return Input(f"{words}, {candidate}", "model", start + path, low, mid, high, unit, source, candidate)
 
@@ -105,7 +118,7 @@ def _workload_inputs(scenario: Scenario) -> Iterator[Input]:
             if sizes[dimension] < 2:
                 continue
             yield Input(
-                f"overlap of {dimension} traffic, {name}", "workload", f"workloads.{name}.overlap.{dimension}",
+                f"overlap of {dimension.upper()} traffic, {name}", "workload", f"workloads.{name}.overlap.{dimension}",
                 round(max(0.0, hidden - OVERLAP_STEP), 12), hidden, round(min(1.0, hidden + OVERLAP_STEP), 12),
                 "fraction", f"{ASSUMED}: plus and minus {OVERLAP_STEP}",
             )  # fmt: skip
@@ -122,10 +135,8 @@ def _economic_inputs(scenario: Scenario) -> Iterator[Input]:
 
     def made(field: str, low: float, high: float, unit: str, source: str) -> Input:
         mid = getattr(economics, field)
-        words = field.removesuffix("_fraction").replace("_", " ")
-        return Input(
-            words, "economics", f"economics.{field}", min(low, mid), mid, max(high, mid), unit, source
-        )
+        low, high = min(low, mid), max(high, mid)
+        return Input(_words(field), "economics", f"economics.{field}", low, mid, high, unit, source)
 
     for field, row, unit in (
         ("usd_per_kwh", "op_elec", "USD/kWh"), ("pue", "op_pue", "1"), ("space_usd_per_kw_month", "op_colo", "USD/kW/month"),

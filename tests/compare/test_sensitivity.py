@@ -187,10 +187,10 @@ def test_the_tornado_moves_prices_models_workload_and_economics(small) -> None:
     names = [row.input for row in small.tornado]
     assert len(set(names)) == len(names)
     for wanted in (
-        "queue pairs, RoCEv2 400G",
-        "granted, InfiniBand NDR",
-        "overlap of dp traffic, training",
-        "pue",
+        "queue pairs of a connection, RoCEv2 400G",
+        "SHARP granted, InfiniBand NDR",
+        "overlap of DP traffic, training",
+        "PUE",
     ):
         assert wanted in names
     assert all(row.source for row in small.tornado)
@@ -198,7 +198,7 @@ def test_the_tornado_moves_prices_models_workload_and_economics(small) -> None:
 
 def test_a_bar_equals_the_scenario_worked_out_with_that_value(small) -> None:
     """The bar of a technology figure is what the whole answer becomes with the figure set in the scenario."""
-    row = next(r for r in small.tornado if r.input == "network efficiency fraction, RoCEv2 400G")
+    row = next(r for r in small.tornado if r.input == "share of the link NCCL reaches, RoCEv2 400G")
     key = "candidates.RoCEv2 400G.overrides.host.network_efficiency_fraction"
     there = sensitivity(with_value(small_scenario(), key, float(row.low_setting)), 64, ("analytical",))
     assert row.lead_low == pytest.approx(lead(there.scores, row.first, row.second), rel=1e-6)

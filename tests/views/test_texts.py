@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from models.charts_sensitivity import input_text
 from views.decision import figure_text
 from views.evidence import miss_reason
 from views.show import _aligned, prose
@@ -48,10 +47,6 @@ def test_figures_stand_right_and_words_left() -> None:
 def test_keys_are_said_in_words() -> None:
     assert _phase_text("dp_reduce_scatter") == "DP reduce-scatter"
     assert _phase_text("checkpoint_write") == "checkpoint write"
-    assert input_text("the prices of NVIDIA") == "the prices of NVIDIA"
-    assert input_text("A gives most work per dollar if the prices of B is 2.") == (
-        "A gives most work per dollar if the prices of B are 2."
-    )
 
 
 def test_a_miss_says_whether_the_stated_band_holds_it() -> None:
