@@ -21,7 +21,7 @@ from models.cli_options import BAD_INPUT, Parser, add_method, add_out, add_price
 from models.scenario.faults import Fault, InputError, one_line
 
 if TYPE_CHECKING:
-    from models.scenario.schema import Scenario
+    pass
 
 OK, CHECK_FAILED, INTERRUPTED = 0, 1, 130
 FAULTS_SHOWN = 100
@@ -164,7 +164,6 @@ def _compare(arguments: argparse.Namespace) -> int:
     methods = METHODS if arguments.method == "both" else (arguments.method,)
     if "fluid" in methods:
         _tell_of_compilation()
-    _tell_of_doubts(scenario)
     result = compare(scenario, methods, prices=arguments.prices, progress=_progress())
     for warning in result.warnings:
         print(f"warning: {warning}", file=sys.stderr)
@@ -191,10 +190,12 @@ def _bom(arguments: argparse.Namespace) -> int:
     from models.cost.cabling import write_cabling
     from models.export import write_tables
     from models.scenario.load import load
+    from models.scenario.plausible import doubts
 
     scenario = load(arguments.scenario)
     names = named_candidates(scenario, arguments.candidate)
-    _tell_of_doubts(scenario)
+    for doubt in doubts(scenario):
+        print(f"warning: {doubt}", file=sys.stderr)
     tables, warnings = bill_tables(scenario, names, arguments.prices)
     for warning in warnings:
         print(f"note: {warning}", file=sys.stderr)
@@ -224,13 +225,6 @@ def _validate(arguments: argparse.Namespace) -> int:
 
 def _path(text: str | None) -> Path | None:
     return None if text is None else Path(text)
-
-
-def _tell_of_doubts(scenario: Scenario) -> None:
-    from models.scenario.plausible import doubts
-
-    for text in doubts(scenario):
-        print(f"warning: {text}", file=sys.stderr)
 
 
 def _tell_of_compilation() -> None:

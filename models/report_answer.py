@@ -142,7 +142,7 @@ def _tornado(result: Sensitivity) -> Iterator[Part]:
                     r.lead_high,
                     setting_text(r.low_setting, r.unit),
                     setting_text(r.high_setting, r.unit),
-                )  # fmt: skip
+                )
                 for r in bars
             ],
             "lead in work per dollar (fraction)",

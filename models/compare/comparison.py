@@ -22,6 +22,7 @@ from models.compare.value import TimeBand, Value, ValueDraws, draw_names, value_
 from models.compare.value_of_information import settled_verdict
 from models.compare.verdict import Verdict, against_best
 from models.export import frame_of
+from models.scenario.plausible import doubts
 from models.scenario.schema import Scenario
 
 Progress = Callable[[str], None]
@@ -94,14 +95,6 @@ def compare(
         rows.extend(workload_rows(scenario, item))
     rows.extend(cost_rows(scenario, costs, ranked, against_best(ranked, drawn)))
     phase_table: list[PhaseRow] = [row for item in performance for row in phase_rows(scenario, item)]
-    warnings = [text for cost in costs.values() for text in cost.warnings]
-    warnings.sort(key=lambda text: UNLINKED not in text)  # what cannot be bought as written comes first
-    warnings += [text for item in performance for text in item.plan.warnings]
-    warnings += method_gaps(performance)
-    if not any(item.weight > 0 for item in scenario.workloads.values()):
-        warnings.insert(
-            0, "no workload has a weight above 0: nothing is to be scored, so all workloads count alike"
-        )
     answer = Comparison(
         scenario=scenario,
         methods=tuple(methods),
@@ -122,9 +115,24 @@ def compare(
             lines,
             {name: item.technology for name, item in scenario.candidates.items()},
         ),
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=warnings_of(scenario, costs, performance),
     )
     return replace(answer, verdict=reserved_verdict(answer.verdict, costs))
+
+
+def warnings_of(
+    scenario: Scenario, costs: Mapping[str, CandidateCost], performance: Sequence[WorkloadTime]
+) -> tuple[str, ...]:
+    """What a reader of the answer must know, each once: what cannot be bought as written comes first."""
+    said = [text for cost in costs.values() for text in cost.warnings]
+    said.sort(key=lambda text: UNLINKED not in text)
+    if not any(item.weight > 0 for item in scenario.workloads.values()):
+        said.insert(
+            0, "no workload has a weight above 0: nothing is to be scored, so all workloads count alike"
+        )
+    said += doubts(scenario)
+    said += [text for item in performance for text in item.plan.warnings]
+    return tuple(dict.fromkeys([*said, *method_gaps(performance)]))
 
 
 def time_bands(

@@ -16,7 +16,7 @@ from models.compare.break_even import (
     size_crossings,
 )
 from models.compare.case import Case, Score, case_at, scores
-from models.compare.comparison import scored_work
+from models.compare.comparison import scored_work, warnings_of
 from models.compare.costs import CandidateCost
 from models.compare.decision import DecisionRow, decision_rows
 from models.compare.draws import DRAWS_DEFAULT, Draws, DrawSource
@@ -134,12 +134,7 @@ def sensitivity(
         decision=tuple(rows),
         setups=setups,
         performance=performance,
-        warnings=tuple(
-            dict.fromkeys(
-                [text for cost in costs.values() for text in cost.warnings]
-                + [text for item in performance for text in item.plan.warnings]
-            )
-        ),
+        warnings=warnings_of(scenario, costs, performance),
     )
 
 

@@ -11,7 +11,7 @@ from models.infiniband.congestion_control import (
     threshold_bytes,
 )
 from models.infiniband.credits import credit_incast
-from models.solvers.incast_fabric import IncastFabric, IncastRouting, incast_fabric
+from models.solvers.incast_fabric import IncastFabric, IncastRouting, burst_fabric
 from models.solvers.incast_outcome import IncastOutcome, IncastSeries, QueueLimits, incast_phase_time
 from models.topology.incast_wiring import incast_bound_s, incast_wiring, spreads_packets
 from models.topology.link import Link
@@ -111,18 +111,8 @@ def queue_limits(phase: Phase, network: Network, link: Link) -> QueueLimits:
 
 def incast_wired(burst: Burst, network: Network, link: Link) -> IncastFabric:
     """Network and routes of the burst's seed: one spine a destination, a hash, or all spines where routing adapts."""
-    wiring = incast_wiring(network, link)
-    return incast_fabric(
-        fan_in=burst.fan_in,
-        rate_bytes_per_s=link.rate_bytes_per_s,
-        propagation_s=wiring.host_propagation_s,
-        fabric_propagation_s=wiring.fabric_propagation_s,
-        leaves=wiring.leaves,
-        spines=wiring.spines,
-        victim=burst.victim,
-        routing="spray" if spreads_packets(link) else _routing(link),
-        seed=burst.seed,
-    )
+    routing = "spray" if spreads_packets(link) else _routing(link)
+    return burst_fabric(burst, incast_wiring(network, link), link, routing=routing, seed=burst.seed)
 
 
 def _routing(link: Link) -> IncastRouting:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from models.rocev2.incast_laws import ADMITTED_SENDERS, LONGEST_TIMEOUT_S, admits, laws
-from models.solvers.incast_fabric import IncastFabric, incast_fabric
+from models.solvers.incast_fabric import IncastFabric, burst_fabric
 from models.solvers.incast_outcome import IncastOutcome, IncastSeries, QueueLimits, incast_phase_time
 from models.solvers.queues_types import FlowSet, PacketFormat, Recording
 from models.topology.incast_wiring import IncastWiring, incast_bound_s, incast_wiring, spreads_packets
@@ -173,18 +173,7 @@ def incast_packets(link: Link) -> tuple[PacketFormat, str]:
 
 
 def _fabric(burst: Burst, wiring: IncastWiring, link: Link, seed: int) -> IncastFabric:
-    return incast_fabric(
-        fan_in=burst.fan_in,
-        rate_bytes_per_s=link.rate_bytes_per_s,
-        propagation_s=wiring.host_propagation_s,
-        fabric_propagation_s=wiring.fabric_propagation_s,
-        leaves=wiring.leaves,
-        spines=wiring.spines,
-        buffer_bytes=link.technology.flow_control.switch_buffer_mb.value * 1e6,
-        victim=burst.victim,
-        routing="spray" if spreads_packets(link) else "hash",
-        seed=seed,
-    )
+    return burst_fabric(burst, wiring, link, routing="spray" if spreads_packets(link) else "hash", seed=seed)
 
 
 def incast_words(link: Link) -> str:

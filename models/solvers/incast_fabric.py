@@ -13,6 +13,9 @@ import numpy as np
 
 from models.solvers.queues_fabrics import LeafSpine, ThreeTier, leaf_spine, three_tier
 from models.solvers.queues_types import QueueNetwork
+from models.topology.incast_wiring import IncastWiring
+from models.topology.link import Link
+from models.workload.phase import Burst
 
 IncastRouting = Literal["hash", "destination", "spray"]
 
@@ -36,6 +39,30 @@ class IncastFabric:
     def victim(self) -> int | None:
         """Index of the victim flow, None without one."""
         return self.fan_in if len(self.paths) > self.fan_in else None
+
+
+def burst_fabric(
+    burst: Burst,
+    wiring: IncastWiring,
+    link: Link,
+    *,
+    routing: IncastRouting,
+    seed: int,
+    victim: bool | None = None,
+) -> IncastFabric:
+    """`incast_fabric` of a burst (its own `victim` if None) on the wiring around its receiver, with the link's figures."""
+    return incast_fabric(
+        fan_in=burst.fan_in,
+        rate_bytes_per_s=link.rate_bytes_per_s,
+        propagation_s=wiring.host_propagation_s,
+        fabric_propagation_s=wiring.fabric_propagation_s,
+        leaves=wiring.leaves,
+        spines=wiring.spines,
+        buffer_bytes=link.technology.flow_control.switch_buffer_mb.value * 1e6,
+        victim=burst.victim if victim is None else victim,
+        routing=routing,
+        seed=seed,
+    )
 
 
 def incast_fabric(

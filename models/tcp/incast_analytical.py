@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.solvers.incast_fabric import incast_fabric
+from models.solvers.incast_fabric import burst_fabric
 from models.tcp.incast import INITIAL_WINDOW_PACKETS, ecn_threshold_bytes, port_share_bytes
 from models.tcp.loss import WINDOW_LIMIT_BYTES
 from models.tcp.slow_start import (
@@ -96,17 +96,7 @@ def _beside(burst: Burst, network: Network, link: Link) -> float:
         return 1.0
     left = []
     for at in range(burst.seeds):
-        fabric = incast_fabric(
-            fan_in=burst.fan_in,
-            rate_bytes_per_s=link.rate_bytes_per_s,
-            propagation_s=wiring.host_propagation_s,
-            fabric_propagation_s=wiring.fabric_propagation_s,
-            leaves=wiring.leaves,
-            spines=wiring.spines,
-            victim=True,
-            routing="hash",
-            seed=burst.seed + at,
-        )
+        fabric = burst_fabric(burst, wiring, link, routing="hash", seed=burst.seed + at, victim=True)
         beside = fabric.flows_on_victim_port
         left.append(max(1.0 / (beside + 1), 1.0 - beside / burst.fan_in))
     return sum(left) / len(left)

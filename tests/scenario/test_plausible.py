@@ -41,3 +41,11 @@ def test_racks_of_trays_are_not_nodes_of_eight() -> None:
 def test_a_node_larger_than_the_gpu_s_is_doubted() -> None:
     found = doubts(with_values(FIRST, {"cluster.gpus_per_node": 16}))
     assert len(found) == 1 and "nodes of at most 8" in found[0]
+
+
+def test_doubts_reach_the_answer_and_with_it_pages_and_reports() -> None:
+    from models.compare.comparison import compare
+
+    dear = with_values(FIRST, {"economics.usd_per_kwh": 8.3})
+    answer = compare(dear, ("analytical",), unscored=False)
+    assert any("usd_per_kwh = 8.3" in text for text in answer.warnings)
