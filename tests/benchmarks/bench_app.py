@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+from tests.benchmarks.measure import row
+
 ROOT = Path(__file__).resolve().parents[2]
 SESSIONS = 20
 
@@ -20,10 +22,6 @@ SESSIONS = 20
 def rows() -> list[dict[str, Any]]:
     """Measured rows with their limits."""
     return [*_server_rows(), *_script_rows()]
-
-
-def _row(name: str, value: float, unit: str, limit: float, note: str) -> dict[str, Any]:
-    return {"name": name, "value": value, "unit": unit, "limit": limit, "ok": value <= limit, "note": note}
 
 
 def _server_rows() -> list[dict[str, Any]]:
@@ -67,17 +65,17 @@ def _server_rows() -> list[dict[str, Any]]:
         server.terminate()
         server.wait(10)
     return [
-        _row(
+        row(
             "app: first page of a new server to its answer", cold, "s", 4.0, "compiled kernels cached on disk"
         ),
-        _row(
+        row(
             f"app: {SESSIONS} sessions at once, each another case",
             took,
             "s",
             30.0,
             f"slowest answer {max(each):.1f} s",
         ),
-        _row(f"app: memory that {SESSIONS} sessions add", added, "MB", 600.0, "resident set of the server"),
+        row(f"app: memory that {SESSIONS} sessions add", added, "MB", 600.0, "resident set of the server"),
     ]
 
 
@@ -117,7 +115,7 @@ def _script_rows() -> list[dict[str, Any]]:
             page = _page(name)
             _timed(page)
             took = min(_timed(page) for _ in range(5))
-            found.append(_row(f"app: warm script, {name}", took * 1e3, "ms", 50.0, "all results cached"))
+            found.append(row(f"app: warm script, {name}", took * 1e3, "ms", 50.0, "all results cached"))
         os.environ["FABRIC_COMPARE_WAIT_S"] = "0"
         page = _page("decision")
         changed = []
@@ -125,9 +123,7 @@ def _script_rows() -> list[dict[str, Any]]:
             page.selectbox(key="taper").set_value(taper)
             changed.append(_timed(page))
         found.append(
-            _row(
-                "app: uncached analytical change", min(changed) * 1e3, "ms", 300.0, "the flow solver follows"
-            )
+            row("app: uncached analytical change", min(changed) * 1e3, "ms", 300.0, "the flow solver follows")
         )
     finally:
         logging.disable(logging.NOTSET)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from models.infiniband.credits import credit_incast
 from models.rocev2.dcqcn import dcqcn_fluid, stability_advice
 from models.rocev2.dcqcn_sets import dcqcn_set
 from models.units import MIB
+from tests.benchmarks.measure import cpu_seconds, row
 
 USUAL = {"rate_bytes_per_s": 50e9, "propagation_s": 25e-9, "vl_buffer_bytes": 65536}
 # CPU seconds of BookSim 2 on a like machine: senders on the victim's path, on another spine, in the leaf;
@@ -40,7 +40,9 @@ def rows() -> list[dict[str, Any]]:
     ]
     ratios = []
     for (k, o, j, flits), cpu_s in BOOKSIM_CPU_S.items():
-        ratios.append(cpu_s / _seconds(lambda k=k, o=o, j=j, f=flits: credit_run(k, o, j, f, bool(o or j))))
+        ratios.append(
+            cpu_s / cpu_seconds(lambda k=k, o=o, j=j, f=flits: credit_run(k, o, j, f, bool(o or j)))
+        )
     mean = math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
     note = f"BookSim takes {mean:.0f} times as long (geometric mean of {len(ratios)})"
     worst = min(ratios)
@@ -65,23 +67,5 @@ def _advice() -> object:
     return stability_advice(dcqcn_fluid(dcqcn_set("zhu2015", 5e9), 5e9), 85e-6)
 
 
-def _seconds(call: Callable[[], object], repeats: int = 3) -> float:
-    call()
-    best = math.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        best = min(best, time.process_time() - start)
-    return best
-
-
-def _row(name: str, limit: float, call: Callable[[], object]) -> dict[str, Any]:
-    value = _seconds(call)
-    return {
-        "name": name,
-        "value": value,
-        "unit": "s",
-        "limit": limit,
-        "ok": value <= limit,
-        "note": "CPU, warm",
-    }
+def _row(name: str, limit_s: float, call: Callable[[], object]) -> dict[str, Any]:
+    return row(name, cpu_seconds(call), "s", limit_s)

@@ -21,6 +21,7 @@ from models.topology.routes import routes
 from models.units import GIB, MIB
 from models.workload.permutation import permutation_targets
 from models.workload.phase import RankGroups
+from tests.benchmarks.measure import row
 
 RATE = 50e9  # 400 Gbit/s
 RADIX = {256: 16, 1024: 16, 4096: 32, 16384: 64, 65536: 64}  # three tiers at each size
@@ -105,13 +106,13 @@ def rows() -> list[dict[str, Any]]:
             seconds, mib = measured(task, hosts, routing)
             label = f"{name}, {hosts} hosts, {routing.kind}"
             bound = limit_s * (10 if routing is ECMP else 1)
-            found.append(_row(label, seconds, "s", bound, peer))
+            found.append(row(label, seconds, "s", bound, peer))
             if limit_mib is not None and routing is STATIC:
                 found.append(
-                    _row(f"{label}, memory", mib, "MiB", limit_mib, "whole process, compiler included")
+                    row(f"{label}, memory", mib, "MiB", limit_mib, "whole process, compiler included")
                 )
     seconds, _ = measured(one_solve)
-    found.append(_row("one max-min solve, 100k flows x 6 links", seconds, "s", 0.05, "numba floor 0.017"))
+    found.append(row("one max-min solve, 100k flows x 6 links", seconds, "s", 0.05, "numba floor 0.017"))
     return found + simgrid_rows()
 
 
@@ -120,7 +121,7 @@ def simgrid_rows() -> list[dict[str, Any]]:
     from tests.benchmarks.simgrid_runs import driver, same_model, simgrid
 
     if driver() is None:
-        return [_row("SimGrid", 0.0, "", None, "not installed (libsimgrid-dev, g++): skipped")]
+        return [row("SimGrid", 0.0, "", None, "not installed (libsimgrid-dev, g++): skipped")]
     built = network_of(4096)
     flows = equal_flows(np.arange(4096), permutation_targets(4096, "random", 1))
     found = []
@@ -134,13 +135,8 @@ def simgrid_rows() -> list[dict[str, Any]]:
         taken = time.process_time() - begin
         apart = float(np.abs(ours / theirs.finish_s - 1.0).max() * 100.0)
         name = f"4096 hosts, {routing.kind}"
-        found.append(_row(f"SimGrid CM02, largest difference, {name}", apart, "%", 0.01, "cross-traffic off"))
+        found.append(row(f"SimGrid CM02, largest difference, {name}", apart, "%", 0.01, "cross-traffic off"))
         note = f"{theirs.run_cpu_s:.2f} s (its platform, {theirs.build_cpu_s:.2f} s more, not counted) over "
         note += f"{taken:.4f} s with routes; same rules, event by event"
-        found.append(_row(f"SimGrid time over ours, {name}", theirs.run_cpu_s / taken, "x", None, note))
+        found.append(row(f"SimGrid time over ours, {name}", theirs.run_cpu_s / taken, "x", None, note))
     return found
-
-
-def _row(name: str, value: float, unit: str, limit: float | None, note: str) -> dict[str, Any]:
-    ok = limit is None or value <= limit
-    return {"name": name, "value": value, "unit": unit, "limit": limit, "ok": ok, "note": note}

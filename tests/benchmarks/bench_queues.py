@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from models.solvers.queues import (
     three_tier,
 )
 from models.units import MIB
+from tests.benchmarks.measure import cpu_seconds, row
 
 EVERY = {"incast_summary": 5, "victim_summary": 4, "permutation_summary": 3}
 PACKET = PacketFormat(payload_bytes=1000, header_bytes=36, ack_bytes=48)
@@ -35,8 +35,10 @@ def rows() -> list[dict[str, Any]]:
     for name, step in EVERY.items():
         jobs = list(_jobs(SHIPPED, name, None))[::step]
         table.extend(_ratio(name.removesuffix("_summary"), jobs))
-    table.append(_row("incast 64:1 of 8 MiB at 100G, DCQCN", 0.060, lambda: _star(64, 8 * MIB)))
-    table.append(_row("incast 1,000:1 of 1 MiB, three tiers, lossless", 5.0, _three_tiers))
+    table.append(
+        row("incast 64:1 of 8 MiB at 100G, DCQCN", cpu_seconds(lambda: _star(64, 8 * MIB)), "s", 0.060)
+    )
+    table.append(row("incast 1,000:1 of 1 MiB, three tiers, lossless", cpu_seconds(_three_tiers), "s", 5.0))
     return table
 
 
@@ -48,19 +50,19 @@ def _ratio(kind: str, jobs: list[Job]) -> list[dict[str, Any]]:
     }
     found = []
     for job in jobs:
-        ours = _seconds(lambda job=job: answer[kind](job))
+        ours = cpu_seconds(lambda job=job: answer[kind](job))
         found.append((float(job.rows[0]["cpu_s"]) / ours, job.rows[0]["run_id"]))
     mean = math.exp(float(np.mean([math.log(ratio) for ratio, _ in found])))
     worst, run_id = min(found)
     return [
-        _measured(
+        row(
             f"{kind}: time over the packet simulator's",
             1.0 / mean,
             "ratio",
             0.01,
             f"{mean:.0f}x, {len(found)} runs",
         ),
-        _measured(f"{kind}: slowest run", 1.0 / worst, "ratio", 1 / 35, f"{worst:.0f}x, {run_id}"),
+        row(f"{kind}: slowest run", 1.0 / worst, "ratio", 1 / 35, f"{worst:.0f}x, {run_id}"),
     ]
 
 
@@ -81,22 +83,3 @@ def _three_tiers() -> None:
     paths = tuple((fabric.path(i, fabric.hosts - 1, i % 8),) for i in range(1000))
     flows = FlowSet(paths, np.full(1000, float(MIB)), np.zeros(1000))
     run(fabric.network, flows, SenderLaw("none"), Gate("pfc"), Marking(), packet=PacketFormat(), stop_s=1.0)
-
-
-def _row(name: str, limit: float, work: Callable[[], Any]) -> dict[str, Any]:
-    return _measured(name, _seconds(work), "s", limit, "")
-
-
-def _measured(name: str, value: float, unit: str, limit: float, note: str) -> dict[str, Any]:
-    return {"name": name, "value": value, "unit": unit, "limit": limit, "ok": value <= limit, "note": note}
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    """CPU time of a warm run, the least of three: what else the machine does only ever adds."""
-    work()
-    taken = []
-    for _ in range(3):
-        begin = time.process_time()
-        work()
-        taken.append(time.process_time() - begin)
-    return min(taken)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from models.solvers.tcp_loss import TcpRules, TcpRun, tcp_run
 from models.tcp.loss import tcp_incast
 from models.units import MIB
+from tests.benchmarks.measure import cpu_seconds, row
 from tests.solvers.tcp_twin import Twin
 
 FABRIC = {
@@ -26,10 +25,12 @@ FABRIC = {
 def rows() -> list[dict[str, Any]]:
     """Seconds of whole incasts, nanoseconds of a packet passing a port, and the twin's time in the same run."""
     table = [
-        _row("TCP incast 64:1 of 1 MiB at 400G, DCTCP", _seconds(lambda: _fabric(64, MIB, 165e6)), "s", 0.02),
-        _row(
+        row(
+            "TCP incast 64:1 of 1 MiB at 400G, DCTCP", cpu_seconds(lambda: _fabric(64, MIB, 165e6)), "s", 0.02
+        ),
+        row(
             "TCP incast 1,000:1 of 1 MiB at 400G, DCTCP",
-            _seconds(lambda: _fabric(1000, MIB, 165e6)),
+            cpu_seconds(lambda: _fabric(1000, MIB, 165e6)),
             "s",
             0.5,
         ),
@@ -41,15 +42,15 @@ def rows() -> list[dict[str, Any]]:
         ("DCTCP, first windows lost", 128, "dctcp", 256e3),
     ):
         given = _star(fan_in, 600, law, buffer_bytes)
-        taken_s = _seconds(lambda given=given: _solved(given))
+        taken_s = cpu_seconds(lambda given=given: _solved(given))
         hops = _solved(given).hops
         note = f"{fan_in}:1, {hops:,} packet-hops"
-        table.append(_row(f"packet-hop, {name}", taken_s / hops * 1e9, "ns", 500.0, note))
-        twin_s = _seconds(lambda given=given: Twin(*given), repeats=1, warm=False)
+        table.append(row(f"packet-hop, {name}", taken_s / hops * 1e9, "ns", 500.0, note))
+        twin_s = cpu_seconds(lambda given=given: Twin(*given), repeats=1, warm=False)
         ratios.append(twin_s / taken_s)
     mean = math.exp(float(np.mean(np.log(ratios))))
     note = f"the twin takes {mean:.0f} times as long (geometric mean), at least {min(ratios):.0f}"
-    table.append(_row("TCP solver over its Python twin", 1.0 / mean, "ratio", 1 / 50, note))
+    table.append(row("TCP solver over its Python twin", 1.0 / mean, "ratio", 1 / 50, note))
     return table
 
 
@@ -71,18 +72,3 @@ def _solved(given: tuple[Any, ...]) -> TcpRun:
     packets, first, last, start_s, ports, rules = given
     whole = (np.array(flows, np.int64) for flows in (packets, first, last))
     return tcp_run(*whole, np.array(start_s), ports, rules)
-
-
-def _seconds(call: Callable[[], object], repeats: int = 5, warm: bool = True) -> float:
-    if warm:
-        call()
-    best = math.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        best = min(best, time.process_time() - start)
-    return best
-
-
-def _row(name: str, value: float, unit: str, limit: float, note: str = "CPU, warm") -> dict[str, Any]:
-    return {"name": name, "value": value, "unit": unit, "limit": limit, "ok": value <= limit, "note": note}
