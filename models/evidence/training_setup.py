@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import import_module
-from typing import Literal
 
 import numpy as np
 
 from models.catalog.gpus import GpuModel, gpus
-from models.catalog.llms import LlmShape, llms
+from models.catalog.llms import LlmShape
 from models.catalog.technology import technology
 from models.evidence.published_setup import (
     FABRIC_FOLDERS,
@@ -24,6 +23,14 @@ from models.evidence.published_setup import (
     number,
     text,
     whole,
+)
+from models.evidence.training_columns import (
+    row_count,
+    row_fabric,
+    row_recompute,
+    row_shape,
+    row_weight_bytes,
+    row_zero,
 )
 from models.evidence.training_stacks import Stack, stack_of
 from models.scenario.schema import CableM, Failures, Placement, Topology
@@ -98,12 +105,12 @@ def step_row(row: Row) -> StepRow:
     gpu = gpus()[name]
     shape = row_shape(row)
     stack = stack_of(text(row, "stack"))
-    total = _count(row, "gpus", "number of GPUs")
+    total = row_count(row, "gpus", "number of GPUs")
     if total % 8 and total > 8:
         raise Unusable(f"{total} GPUs are not whole nodes of 8")
-    sequence = _count(row, "sequence", "sequence length")
-    batch = _count(row, "global_batch_sequences", "global batch")
-    fabric, note = _fabric(row)
+    sequence = row_count(row, "sequence", "sequence length")
+    batch = row_count(row, "global_batch_sequences", "global batch")
+    fabric, note = row_fabric(row)
     cost = _cost(fabric, gpu, total)
     one = counts(1)
     like = Layouts(
@@ -116,10 +123,10 @@ def step_row(row: Row) -> StepRow:
         one,
         batch_sequences=batch,
         sequence=sequence,
-        zero=_zero(row),
+        zero=row_zero(row),
         sequence_parallel=stack.scattered_pipeline,
-        recompute=_recompute(row),
-        weight_bytes=_weight_bytes(row),
+        recompute=row_recompute(row),
+        weight_bytes=row_weight_bytes(row),
     )
     layouts, searched = _layouts(row, shape, like, stack, gpu, total, cost)
     note = "; ".join(part for part in (note, searched) if part)
@@ -148,89 +155,6 @@ def step_row(row: Row) -> StepRow:
         times_s={t.name: t.count * cost(t, layouts, shape) for t in traffic},
         note=note,
     )
-
-
-def row_shape(row: Row) -> LlmShape:
-    """The model of a row: a preset its name matches, else a GPT shape (FFN 4 h, heads of 128, tied embeddings)."""
-    plain = "".join(c for c in text(row, "model").lower() if c.isalnum())
-    preset = next((m for key, m in llms().items() if plain.startswith(key.replace("-", ""))), None)
-    params = number(row, "params_billion")
-    layers, hidden = whole(row, "layers"), whole(row, "hidden")
-    if preset is not None and preset.experts and not text(row, "ep"):
-        raise Unusable("expert parallelism not stated")
-    if preset is not None:
-        if params is None or preset.experts:
-            return preset
-        return replace(preset, params=params * 1e9, active_params=params * 1e9)
-    if params is None or not layers or not hidden:
-        raise Unusable("parameters, layers or hidden size not stated")
-    heads = max(1, hidden // 128)
-    return LlmShape(
-        id=text(row, "model"),
-        params=params * 1e9,
-        active_params=params * 1e9,
-        layers=layers,
-        hidden=hidden,
-        heads=heads,
-        kv_heads=heads,
-        head_dim=hidden // heads,
-        ffn=4 * hidden,
-        vocabulary=whole(row, "vocabulary") or 51200,
-        experts=0,
-        active_experts=0,
-        shared_experts=0,
-        expert_ffn=0,
-        dense_layers=0,
-        node_limit=0,
-        kv_bytes_per_token_bf16=4.0 * layers * hidden,
-        tied_embeddings=text(row, "tied_embeddings") != "no",
-        gated_ffn=False,
-        source="row",
-        confidence="row",
-    )
-
-
-def _count(row: Row, key: str, needed: str) -> int:
-    value = whole(row, key, needed)
-    if not value:
-        raise Unusable(f"{needed} is zero")
-    return value
-
-
-def _recompute(row: Row) -> Literal["none", "selective", "full"]:
-    known: dict[str, Literal["none", "selective", "full"]] = {
-        "": "none", "none": "none", "selective": "selective", "full": "full",
-    }  # fmt: skip
-    given = text(row, "recompute")
-    if given not in known:
-        raise Unusable(f"recompute = {given!r} is not none, selective or full")
-    return known[given]
-
-
-def _weight_bytes(row: Row) -> float:
-    """Bytes of a weight in the products: 2 where no precision is stated."""
-    known = {"": 2.0, "bf16": 2.0, "fp8": 1.0}
-    given = text(row, "precision")
-    if given not in known:
-        raise Unusable(f"precision = {given!r} is not bf16 or fp8")
-    return known[given]
-
-
-def _zero(row: Row) -> int:
-    """ZeRO stage of a row: 1 where none is stated, 3 for fully sharded data parallelism."""
-    stage = whole(row, "zero")
-    if stage is not None and stage > 3:
-        raise Unusable(f"zero = {stage} is not 0, 1, 2 or 3")
-    return 1 if stage is None else stage
-
-
-def _fabric(row: Row) -> tuple[str, str]:
-    given = text(row, "fabric")
-    if given in PRESETS:
-        return given, ""
-    if given:
-        raise Unusable(f"fabric {given!r} is not one of {', '.join(PRESETS)}")
-    return "ib", "fabric not stated, InfiniBand taken"
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,8 @@ from itertools import pairwise
 import pytest
 
 from models.catalog.kernel_efficiency import kernel_efficiency, scale_loss_per_doubling
-from models.evidence.training_setup import row_shape, step_row
+from models.evidence.training_columns import row_shape
+from models.evidence.training_setup import step_row
 from models.workload.llm_compute import model_flops_per_token
 from models.workload.llm_step import step_time
 
