@@ -46,7 +46,7 @@ def program(
     pool_factor: int,
 ) -> State:
     """State of one run before its first window. Raises ValueError where inputs contradict each other."""
-    from models.solvers.queues_totals_kernels import least_and_most
+    from models.solvers.queues_totals_kernels import extent
 
     if not flows.paths:
         raise ValueError("no flows")
@@ -73,16 +73,14 @@ def program(
         out["ack_first"] = np.cumsum(ack_length) - ack_length
         if packet.acks_in_data_queue:
             slots = _ack_slots(ack_route, ack_length, slots, out, links, packet)
-    packet_ticks, pause_ticks, hop_ticks, loop_ticks, wires, to_send, crowd = least_and_most(
-        links, out, steps.link, steps.route, steps.route_length
-    )
-    set_windows(run, len(links), crowd, packet_ticks, pause_ticks, hop_ticks, loop_ticks, gate)
+    whole = extent(links, out, steps.link, steps.route, steps.route_length)
+    set_windows(run, len(links), whole, gate)
 
     lists_count = int(run["gate_first"] + run["window_mask"] + 1)
     lists = np.zeros(lists_count, dtype=state.LISTS)
     lists["head"] = lists["tail"] = np.arange(lists_count) << state.CHUNK_SHIFT
     fits = float(network.buffer_bytes.sum()) / packet.wire_bytes
-    bound = int(min(to_send, fits if gate.kind != "none" else LARGEST_BURST_PACKETS) + wires) + 64
+    bound = int(min(whole.to_send, fits if gate.kind != "none" else LARGEST_BURST_PACKETS) + whole.wires) + 64
     chunks = lists_count + 2 * len(links) + pool_factor * bound // 8
     run["fresh_chunk"], run["free_chunk"], run["chunk_limit"] = lists_count, -1, chunks + 64
     bucket_count = int(run["bucket_mask"]) + 1

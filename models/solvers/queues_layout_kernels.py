@@ -40,9 +40,15 @@ def route_fault(flat: Any, lengths: Any, from_node: Any, to_node: Any, tier: Any
 
 
 @njit(error_model="numpy", _nrt=False)
-def whole(value: float) -> int:
+def nearest(value: float) -> int:
     """Nearest whole number; NEVER where it is beyond all others."""
     return NEVER if value >= NEVER else int(np.floor(value + 0.5))
+
+
+@njit(error_model="numpy", _nrt=False)
+def at_most(value: float) -> int:
+    """Largest whole number not above the value; NEVER where it is beyond all others."""
+    return NEVER if value >= NEVER else int(np.floor(value))
 
 
 @njit(cache=True, error_model="numpy", _nrt=False)
@@ -73,19 +79,19 @@ def lay_links(
         number[node] = -1
         if tier[node] > 0:
             number[node] = count
-            switches[count].budget_bytes = whole(buffer_bytes[node] - 0.5)
+            switches[count].budget_bytes = at_most(buffer_bytes[node])
             count += 1
     for k in range(len(links)):
         link = links[k]
         link.ticks_per_byte = TICKS_PER_S / rate_bytes_per_s[k]
         link.line = 1.0 / link.ticks_per_byte
-        link.propagation_ticks = whole(propagation_s[k] * TICKS_PER_S)
+        link.propagation_ticks = nearest(propagation_s[k] * TICKS_PER_S)
         link.packet_ticks = wire_ticks(run.packet_bytes, link, run)
         link.ack_ticks = wire_ticks(run.ack_bytes, link, run)
         link.pause_delay_ticks = link.propagation_ticks + wire_ticks(pause_frame_bytes, link, run)
         link.stop_ticks = NEVER
-        link.kmin_bytes = whole(kmin_bytes[k % len(kmin_bytes)] - 0.5)
-        link.kmax_bytes = whole(kmax_bytes[k % len(kmax_bytes)] - 0.5)
+        link.kmin_bytes = at_most(kmin_bytes[k % len(kmin_bytes)])
+        link.kmax_bytes = at_most(kmax_bytes[k % len(kmax_bytes)])
         link.pmax = pmax[k % len(pmax)]
         link.nic = -1
         link.next_sample_ticks = NEVER
@@ -95,7 +101,7 @@ def lay_links(
             headroom = headroom_bytes
             if headroom < 0.0:
                 headroom = np.floor(headroom_multiple * rate_bytes_per_s[k] * propagation_s[k])
-            switches[link.to_switch].budget_bytes -= whole(headroom) + run.reserve_bytes
+            switches[link.to_switch].budget_bytes -= nearest(headroom) + run.reserve_bytes
         if link.to_switch >= 0:
             switches[link.to_switch].links_in += 1
     for k in range(len(links)):
@@ -177,7 +183,7 @@ def lay_flows(
         flow.alpha = 1.0
         flow.cut_ticks = flow.increase_ticks = flow.first_echo_ticks = NEVER
         flow.end_ticks = flow.retry_ticks = NEVER
-        flow.start_ticks = whole(start_s[f] * TICKS_PER_S)
+        flow.start_ticks = nearest(start_s[f] * TICKS_PER_S)
         flow.next_ticks = flow.start_ticks
         flow.ack_root = flow.gap_slot = -1
         flow.group = group[f % len(group)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from models.solvers import queues_state as state
-from models.solvers.queues_state import NEVER, TICKS_PER_NS
+from models.solvers.queues_state import NEVER, TICKS_PER_NS, Extent
 from models.solvers.queues_types import FloatArray, Gate, PacketFormat, SenderLaw
 
 TICKS_PER_S = TICKS_PER_NS * 1e9
@@ -82,35 +82,26 @@ def _goes_back(gate: Gate) -> bool:
     return gate.recovery == "go_back_n" and (gate.kind == "drop" or gate.watchdog_drops)
 
 
-def set_windows(
-    run: Any,
-    links: int,
-    crowd: float,
-    packet_ticks: int,
-    pause_ticks: int,
-    hop_ticks: int,
-    loop_ticks: int,
-    gate: Gate,
-) -> None:
+def set_windows(run: Any, links: int, extent: Extent, gate: Gate) -> None:
     """Length of a window and its buckets, and how many of each can hold something at once.
 
     A bucket is a power of two of ticks, at most a packet time, less where many packets arrive in one; a window is a whole
     number of buckets, not above the shortest time in which anything can be felt at the other end of a link.
     """
-    lookahead = min(max(pause_ticks, packet_ticks // 2, 1), state.TIME_MASK)
+    lookahead = min(max(extent.pause_ticks, extent.packet_ticks // 2, 1), state.TIME_MASK)
     least = max(lookahead // MAX_BUCKETS_PER_WINDOW + 1, 1)
-    wanted = min(packet_ticks, lookahead) / min(max(crowd / PACKETS_PER_BUCKET, 1.0), 8.0)
+    wanted = min(extent.packet_ticks, lookahead) / min(max(extent.crowd / PACKETS_PER_BUCKET, 1.0), 8.0)
     shift = max(int(wanted).bit_length() - 1, (least - 1).bit_length(), 0)
     buckets = max(1, lookahead >> shift)
     window = buckets << shift
-    loop = loop_ticks + 2 * hop_ticks
+    loop = extent.loop_ticks + 2 * extent.hop_ticks
     quiet = 2.0 * ticks(gate.watchdog_s) / window if gate.watchdog_s < float("inf") else 0.0
-    bucket_mask = _power_of_two((4 * hop_ticks + 3 * window) / (1 << shift) + 4) - 1
+    bucket_mask = _power_of_two((4 * extent.hop_ticks + 3 * window) / (1 << shift) + 4) - 1
     window_mask = _power_of_two(loop / window + 8) - 1
     run["bucket_shift"], run["buckets_per_window"], run["bucket_mask"] = shift, buckets, bucket_mask
     run["window_ticks"], run["windows_per_tick"], run["window_mask"] = window, 1.0 / window, window_mask
     run["bucket_first"] = links
-    run["window_bytes_in"] = (window // packet_ticks + 2) * int(run["packet_bytes"])
+    run["window_bytes_in"] = (window // extent.packet_ticks + 2) * int(run["packet_bytes"])
     run["echo_first"] = links + bucket_mask + 1
     run["gate_first"] = links + bucket_mask + window_mask + 2
     run["stall_windows"] = run["stall_window"] = max(STALL_WINDOWS, window_mask + 1, int(quiet))

@@ -249,6 +249,18 @@ class State(NamedTuple):
     checkpoint_packets: NDArray[np.int64]
 
 
+class Extent(NamedTuple):
+    """What the length of a window and the room for packets follow from, over the links in use."""
+
+    packet_ticks: int  # shortest
+    pause_ticks: int  # shortest delay of a pause message
+    hop_ticks: int  # longest
+    loop_ticks: int  # longest, of the last packet out and its acknowledgement back
+    wires: float  # packets on all wires
+    to_send: float  # packets
+    crowd: float  # packets that reach switches in one packet time when all busy receivers are fed at line rate, roughly
+
+
 # what a run writes and the next seed needs fresh; the rest is only read, or scratch room
 WRITTEN = (
     "run", "links", "switches", "flows", "nics", "nic_flows", "due", "turn", "bucket_count", "lists", "samples", "series",

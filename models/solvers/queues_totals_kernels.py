@@ -8,15 +8,12 @@ import numpy as np
 from numba import njit
 
 from models.solvers.queues_layout_kernels import TICKS_PER_S
-from models.solvers.queues_state import NEVER
+from models.solvers.queues_state import NEVER, Extent
 
 
 @njit(cache=True, error_model="numpy", _nrt=False)
-def least_and_most(
-    links: Any, flows: Any, step_link: Any, route: Any, route_length: Any
-) -> tuple[int, int, int, int, float, float, float]:
-    """Over the links in use: shortest packet and pause delay, longest hop; longest loop; packets on all wires; packets
-    to send; packets that reach switches in one packet time when all busy receivers are fed at line rate, roughly."""
+def extent(links: Any, flows: Any, step_link: Any, route: Any, route_length: Any) -> Extent:
+    """Extent of a run from its laid records."""
     packet, pause, hop = NEVER, NEVER, 0
     for k in range(len(step_link)):
         link = links[step_link[k]]
@@ -42,7 +39,7 @@ def least_and_most(
         links[k].active = 0
         wires += links[k].propagation_ticks / links[k].packet_ticks + 4.0
     crowd = min(receivers, len(flows)) * (len(route) / len(flows) - 1.0)
-    return packet, pause, hop, loop + longest_reverse, wires, to_send, crowd
+    return Extent(packet, pause, hop, loop + longest_reverse, wires, to_send, crowd)
 
 
 @njit(cache=True, error_model="numpy", _nrt=False)
